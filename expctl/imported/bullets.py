@@ -8,7 +8,7 @@ from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.text import plain_text
 from expctl.imported.document import Again, Line, Row, Section
 from expctl.imported.headings import CAPITAL_WORD, IDENTIFIED, NUMBERED, SHOUTED, SPLIT, read_heading, title_and_name
-from expctl.imported.items import BOLD, items, parted
+from expctl.imported.items import BOLD, items, parted, told_changes
 from expctl.imported.rules import FORBIDS
 from expctl.imported.verdicts import Dialect, opens_with_verdict, rulings
 from expctl.imported.vocabulary import DECIDED
@@ -104,12 +104,13 @@ def read_bullets(
         return
     about = bool(ABOUT_EXPERIMENTS.search(f"{section.title} {section.under}"))
     listed = list(items(lines))
-    led = _lead_with_verdicts([text for _, text, _ in listed])
+    led, changes = _lead_with_verdicts([text for _, text, _ in listed]), told_changes(lines)
     for line, text, paragraph in listed:
         bare = DATE.sub("", CHECKBOX.sub("", text), count=1)
         known = IDENTIFIED.match(bare)
         if (
             len(text) > ROW_MAX
+            or line in changes
             or not (about or known or MEASURED.search(bare[:NEAR]))
             or LABEL.fullmatch(text)
             or TELLS_CHANGE.match(text)

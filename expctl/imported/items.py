@@ -1,5 +1,6 @@
 """The items of lists in a hand-kept ledger: bullets, and paragraphs that begin in bold."""
 
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -16,6 +17,13 @@ BOLD_START = re.compile(r"(?:\*\*|__)\S")
 BULLET = re.compile(r"(\s*)(?:[-*+]|\d+[.)])\s+(\S.*)")
 NUMBER = re.compile(r"\s*(\d{1,6})[.)]\s")
 TITLE_MAX = 200
+LISTED = re.compile(r"\s+\S|\s*(?:[-*+]|\d+[.)])\s")
+# `**Changes tested:**` before a list, whose items tell what an experiment did
+TELLS_CHANGES = re.compile(
+    r"[*_]*(?:what (?:was )?changed|(?:(?:code|key|the) )?(?:changes|modifications)(?: (?:made|tested|tried|applied))?"
+    r"|implementation|set-?up)(?: \([^()]*\))?[*_]*:[*_]*",
+    re.IGNORECASE,
+)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -33,6 +41,20 @@ class Item:
         yield self
         for each in self.inside:
             yield from each.all()
+
+
+def told_changes(lines: Sequence[Line]) -> frozenset[int]:
+    """Return the numbers of the lines of lists that a line such as `Changes:` leads in."""
+    found: set[int] = set()
+    for at, line in enumerate(lines):
+        if TELLS_CHANGES.fullmatch(line.text.strip()):
+            found.update(each.number for each in itertools.takewhile(is_listed, lines[at + 1 :]))
+    return frozenset(found)
+
+
+def is_listed(line: Line) -> bool:
+    """Is it blank, an item, or the rest of one?"""
+    return not line.text.strip() or bool(LISTED.match(line.text))
 
 
 def tree(lines: Sequence[Line]) -> list[Item]:

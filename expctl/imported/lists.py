@@ -25,7 +25,7 @@ from expctl.imported.groups import (
     verdict_of,
 )
 from expctl.imported.headings import PART, title_and_name
-from expctl.imported.items import outer_items, parted, tree
+from expctl.imported.items import is_listed, outer_items, parted, tree
 from expctl.imported.likeness import may_be_the_same
 from expctl.imported.verdicts import Dialect, rulings
 from expctl.imported.vocabulary import DECIDED, MARKED, MARKS, PATTERNS
@@ -46,7 +46,6 @@ MEASURES = frozenset(("result", "results", "measured", "measurement", "impact", 
 EXPLAINS = frozenset(("why", "reason", "rationale", "lesson", "root cause"))
 CONTINUED = re.compile(r"\s+[^\s*+-]")
 AT_LEAST = 2
-LISTED = re.compile(r"\s+\S|\s*(?:[-*+]|\d+[.)])\s")
 # `Tested and rejected:` before a list
 LEADS = re.compile(
     r"[*_]*(?:(?:also|things|ideas|what we) )?(?:tried|tested|attempted|measured|benchmarked),? (?:and|but|then|and then)"
@@ -60,7 +59,7 @@ def read_led(section: Section, rows: Sequence[Row]) -> Iterator[Row]:
     for at, line in enumerate(section.lines):
         if not (found := LEADS.fullmatch(line.text.strip())):
             continue
-        listed = itertools.takewhile(lambda each: not each.text.strip() or LISTED.match(each.text), section.lines[at + 1 :])
+        listed = itertools.takewhile(is_listed, section.lines[at + 1 :])
         title = f"tried and {found['verdict']}"
         led = dataclasses.replace(section, title=title, under="", lines=tuple(listed))
         yield from read_list(led, {title: found["verdict"].lower()}, rows)
