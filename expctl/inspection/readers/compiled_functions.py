@@ -58,10 +58,10 @@ def read_functions(view: str, text: str, kept: CacheFolder | None = None) -> Ans
         found = meanings(read_module(text), pure_functions(text))
         return {each.key: each.whole for each in found}, {each.name: each.parts for each in found}
     if "\n.version" in text:
-        bodies = {name: _ptx_names(name, lines) for name, lines in _bodies(text, _ENTRY).items()}
-        parts = {name: Counter(_PTX_NUMBER.sub("", each) for each in lines) for name, lines in bodies.items()}
+        bodies = {name: _without_name(name, lines) for name, lines in _bodies(text, _ENTRY).items()}
+        parts = {name: Counter(map(_ptx_part, lines)) for name, lines in bodies.items()}
         whole = _bodies(_PTX_ASM.sub(lambda found: ASM + " ".join(found[1].split()).replace(" ;", ";"), text), _ENTRY)
-        return _ptx_hashes({name: _ptx_names(name, lines) for name, lines in whole.items()}, kept), parts
+        return _ptx_hashes({name: _ptx_names(_without_name(name, lines)) for name, lines in whole.items()}, kept), parts
     bodies = _bodies(text, _FUNCTION)
     parts = {name: Counter(each.split()[0] for each in lines) for name, lines in bodies.items()}
     return {name: digest(*lines) for name, lines in bodies.items()}, parts
@@ -117,17 +117,27 @@ def _bodies(text: str, starts: re.Pattern[str]) -> dict[str, list[str]]:
     return bodies
 
 
-def _ptx_names(function: str, lines: Iterable[str]) -> list[str]:
-    """Return instructions of PTX with registers and labels in the order in which they appear, and without the function's own
-    name, which stands in those of its parameters and variables.
-    """
+def _without_name(function: str, lines: Iterable[str]) -> list[str]:
+    """Return instructions of PTX without the function's own name, which stands in those of its parameters and variables."""
     mangled, plain = f"_ZZ{len(function)}{re.escape(function)}", rf"(?<![\w$]){re.escape(function)}(?=_param_|(?![\w$]))"
-    own, names = re.compile(f"{mangled}|{plain}"), {}  # type: re.Pattern[str], dict[str, str]
+    own = re.compile(f"{mangled}|{plain}")
+    return [own.sub("itself", line) if function in line else line for line in lines]
+
+
+def _ptx_names(lines: Iterable[str]) -> list[str]:
+    """Return instructions of PTX with registers and labels numbered in the order in which they appear."""
+    names: dict[str, str] = {}
 
     def one(found: re.Match[str]) -> str:
         return names.setdefault(found[0], f"{found[1] or '$L'}{len(names)}")
 
-    return [_PTX_NAME.sub(one, own.sub("itself", line) if function in line else line) for line in lines]
+    return [_PTX_NAME.sub(one, line) for line in lines]
+
+
+@cache
+def _ptx_part(line: str) -> str:
+    """Return an instruction of PTX without the numbers of registers and labels."""
+    return _PTX_NUMBER.sub("", _PTX_NAME.sub(lambda found: found[1] or "$L", line))
 
 
 @cache
