@@ -14,6 +14,7 @@ class ExitStatus(IntEnum):
     INTERRUPTED = 130
 
 
+# What expctl.adapters.codec.record_codec says of a file of another version, for whoever sees its words alone.
 NEWER = "was written by a newer expctl"
 UPGRADE = "upgrade expctl (pip install --upgrade expctl), then the same command again; the file is sound, leave it as it is"
 

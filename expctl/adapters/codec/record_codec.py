@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 
 from expctl.adapters.codec.decode import UNKNOWN_KEY, Problems, decode, encode
-from expctl.domain.errors import NEWER, UPGRADE, Refused
+from expctl.domain.errors import Refused
 from expctl.domain.experiment.queue_ticket import Ticket
 from expctl.domain.experiment.record import SCHEMA, Fact, Record
 from expctl.files.parse_json import parse_json
@@ -167,12 +167,12 @@ def _known(wanted: Any) -> int:
 
 def _newer(where: str, plain: Any, wanted: Any, problems: list[str]) -> Refused:
     return Refused(
-        f"{where} {NEWER}",
+        f"{where} was written by a newer expctl",
         code="file-of-newer-expctl",
         expected=f"a schema up to {_known(wanted)}, and keys that this expctl knows",
         found="\n".join([*([f"schema {plain['schema']}"] if _is_newer(plain, wanted) else []), *problems[:10]]),
         where=where,
-        hint=UPGRADE,
+        hint="upgrade expctl (pip install --upgrade expctl), then the same command again; the file is sound, leave it as it is",
     )
 
 
