@@ -21,7 +21,7 @@ from typing import ClassVar, NoReturn
 
 from expctl.launcher.kernel import MS_BIND, MS_NODEV, MS_NOEXEC, MS_NOSUID, MS_PRIVATE, MS_REC, mount, prctl, setns, unshare
 from expctl.launcher.mounts import hide, make_devices, set_writable
-from expctl.launcher.own_processes import DESCRIPTORS_MAX, OUTSIDE, end_with, go_on_inside, next_child_in
+from expctl.launcher.own_processes import DESCRIPTORS_MAX, OUTSIDE, children_of_task, end_with, go_on_inside, next_child_in
 
 NEW_MOUNTS, NEW_IPC, NEW_USER, NEW_PROCESSES, NEW_NETWORK = 0x00020000, 0x08000000, 0x10000000, 0x20000000, 0x40000000
 GET_FLAGS, SET_FLAGS, IFF_UP = 0x8913, 0x8914, 1
@@ -166,7 +166,7 @@ class _Maker:
     def child(self) -> int | None:
         """Return the pid of the child; None if it is gone."""
         with contextlib.suppress(OSError):
-            return next(map(int, Path(f"/proc/{self._pid}/task/{self._pid}/children").read_text().split()), None)
+            return next(iter(children_of_task(self._pid, self._pid)), None)
         return None
 
     def end(self) -> None:

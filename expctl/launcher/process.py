@@ -10,6 +10,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from expctl.launcher.own_processes import children_of_task
+
 POLL_S = 0.002
 
 
@@ -69,9 +71,7 @@ def pids() -> list[int]:
 def children_of(pid: int) -> tuple[int, ...]:
     """Return the pids of a process's children, including zombies."""
     try:
-        tasks = os.listdir(f"/proc/{pid}/task")
-        lists = [Path(f"/proc/{pid}/task/{task}/children").read_text() for task in tasks]
-        return tuple(int(word) for text in lists for word in text.split())
+        return tuple(child for task in os.listdir(f"/proc/{pid}/task") for child in children_of_task(pid, task))
     except FileNotFoundError:
         return tuple(each for each in pids() if stat_of(each)[1:2] == [str(pid)])
 

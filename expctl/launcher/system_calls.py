@@ -9,6 +9,7 @@ import errno
 import os
 import platform
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import NamedTuple
 
 from expctl.launcher.kernel import prctl, system_call
@@ -99,7 +100,7 @@ class _Program(ctypes.Structure):
 
 
 class Filter:
-    """A program of instructions that judges each system call, made in the parent for one child process."""
+    """A program of instructions that judges each system call, made in the parent. A child changes its own copy."""
 
     def __init__(self, program: Sequence[Instruction]) -> None:
         packed = [_Packed(each.code, each.then, each.otherwise, each.value & 0xFFFFFFFF) for each in program]
@@ -115,6 +116,7 @@ class Filter:
         system_call(number, "seccomp", SET_MODE_FILTER, 0, ctypes.byref(self._program))
 
 
+@cache
 def call_filter(*, counters: bool, gpu: bool) -> Filter:
     """Return the filter for a confined child process. With `counters` it lets a profiler do its work; with `gpu` it leaves
     priority and cores alone, because a GPU's runtime sets those of its own threads, which a filter can't tell from others.
