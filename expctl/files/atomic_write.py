@@ -2,7 +2,6 @@
 
 import glob
 import os
-import threading
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -16,7 +15,8 @@ FLUSHES_AT_ONCE = 16
 def replace(path: Path, contents: bytes, *, durably: bool = True) -> None:
     """Write `contents` to `path`, atomically and `durably` (temporary file, fsync, rename, fsync of folder). Raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_native_id()}.new")
+    # Children in pid namespaces of their own have equal numbers.
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.{os.urandom(6).hex()}.new")
     try:
         with open(temporary, "wb") as file:
             file.write(contents)

@@ -32,7 +32,7 @@ def is_sound(file: Path) -> bool:
 def write(file: Path, contents: bytes) -> None:
     """Replace `file` by `contents` and their seal, in one step for whoever reads it. Raises OSError."""
     file.parent.mkdir(parents=True, exist_ok=True)
-    temporary = file.with_name(f".{file.name}.{os.getpid()}.new")
+    temporary = file.with_name(f".{file.name}.{os.getpid()}.{os.urandom(6).hex()}.new")
     try:
         with open(temporary, "wb") as opened:
             opened.write(contents)

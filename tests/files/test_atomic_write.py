@@ -2,7 +2,11 @@
 
 import os
 import subprocess
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+
+import pytest
 
 from expctl.files import atomic_write
 
@@ -32,3 +36,13 @@ def test_what_a_killed_call_left_beside_a_file_of_the_user_goes_with_the_next_on
     atomic_write.replace_for_user(tmp_path / "ledger.md", b"whole")
     assert (tmp_path / "ledger.md").read_bytes() == b"whole"
     assert [each.exists() for each in (left, alive, other)] == [False, True, True]
+
+
+def test_writers_of_one_file_whose_numbers_are_equal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As those of children in pid namespaces of their own are."""
+    monkeypatch.setattr(os, "getpid", lambda: 2)
+    monkeypatch.setattr(threading, "get_native_id", lambda: 2)
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda text: atomic_write.replace(tmp_path / "kept", text, durably=False), [b"the same"] * 2000))
+    assert (tmp_path / "kept").read_bytes() == b"the same"
+    assert [each.name for each in tmp_path.iterdir()] == ["kept"]
