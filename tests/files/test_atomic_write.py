@@ -39,7 +39,7 @@ def test_what_a_killed_call_left_beside_a_file_of_the_user_goes_with_the_next_on
 
 
 def test_writers_of_one_file_whose_numbers_are_equal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As those of children in pid namespaces of their own are."""
+    """Children in pid namespaces of their own may all have the pid 2, and write one kept file at the same time."""
     monkeypatch.setattr(os, "getpid", lambda: 2)
     monkeypatch.setattr(threading, "get_native_id", lambda: 2)
     with ThreadPoolExecutor(8) as pool:
