@@ -1,11 +1,12 @@
 """Start this example as a repository of its own, run its ladder, and print what its records say.
 
 python examples/inference/ladder.py start FOLDER     # copy, commit, and run the first experiment
-python examples/inference/ladder.py all FOLDER       # all experiments; then records and ledger come back here
-python examples/inference/ladder.py page [FOLDER]    # what the records say, as Markdown
+python examples/inference/ladder.py all FOLDER       # all experiments; then records and ledger come back, to records/TARGET here
+python examples/inference/ladder.py page FOLDER      # what the records in it say, as Markdown
 """
 
 import argparse
+import json
 import shutil
 import subprocess
 import sys
@@ -21,14 +22,11 @@ def main() -> int:
     """Do what the words say; return the exit status."""
     words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     words.add_argument("what", choices=("start", "all", "page"))
-    words.add_argument("folder", type=Path, nargs="?", default=HERE)
+    words.add_argument("folder", type=Path)
     given = words.parse_args()
     folder = given.folder.resolve()
     if given.what == "page":
-        sys.path.insert(0, str(HERE))
-        from closing_page import page
-
-        print(page(folder), end="")
+        print(closing_page(folder), end="")
         return 0
     if folder == HERE or (folder.exists() and given.what == "start"):
         sys.exit(f"expected a folder that isn't there yet, found {folder}: name another one, or remove it")
@@ -70,9 +68,22 @@ def has_gpu() -> bool:
 
 
 def bring_back(folder: Path) -> None:
-    """Copy records, samples and the ledger from `folder` to the example."""
-    shutil.copytree(folder / "experiments", HERE / "experiments", dirs_exist_ok=True)
-    shutil.copy(folder / "ledger.md", HERE / "ledger.md")
+    """Copy records, samples and the ledger from `folder` to the example, with the page on them; nothing without a record."""
+    record = next(iter(sorted((folder / "experiments").glob("P*/record.json"))), None)
+    if record is None:
+        return
+    kept = HERE / "records" / json.loads(record.read_bytes())["target"]
+    shutil.copytree(folder / "experiments", kept / "experiments", dirs_exist_ok=True)
+    shutil.copy(folder / "ledger.md", kept / "ledger.md")
+    (kept / "README.md").write_text(closing_page(folder))
+
+
+def closing_page(folder: Path) -> str:
+    """Return what the records of `folder` say, as Markdown."""
+    sys.path.insert(0, str(HERE))
+    from closing_page import page
+
+    return page(folder)
 
 
 def git(folder: Path, *words: str) -> None:
