@@ -5,9 +5,9 @@
 #define SCALED_MM_RING_CONFIGS(X) \
   X(1, 8, 4, 5, 8, 2)   /* 128 x 256, 5 stages, two blocks share A */ \
   X(1, 8, 4, 7, 8, 1)   /* 128 x 128: too few tiles of the first */ \
-  X(1, 8, 4, 12, 4, 1)  /*  64 x 128: few rows, and as many bytes of B under way as fit */ \
-  X(1, 8, 4, 16, 2, 1)  /*  32 x 128 */ \
-  X(1, 8, 4, 16, 1, 1)  /*  16 x 128 */
+  X(1, 8, 8, 6, 4, 1)   /*  64 x 128: few rows, and as many bytes of B under way as fit */ \
+  X(1, 8, 8, 8, 2, 1)   /*  32 x 128 */ \
+  X(1, 8, 8, 9, 1, 1)   /*  16 x 128 */
 
 #define SCALED_MM_MMA_CONFIGS(X) \
   X(1, 8, 2, 2, 8, 2)  /* 128 x 256 */ \

@@ -10,70 +10,10 @@
 #include "async.h"
 #include "fragment.h"
 #include "packing.h"
+#include "ring_memory.h"
 #include "wgmma.h"
 
 namespace scaled_mm {
-
-template <int kWarpsM, int kWarpsN, int kUnrollK, int kStages, int kRepeatM, int kRepeatN>
-struct Ring {
-  static constexpr int kGroupThreads = 128, kProductColumns = 64, kAlignment = 1024;
-  static constexpr int groups = kWarpsN / 4, stages = kStages, repeat_n = kRepeatN;
-  static constexpr bool moves_registers = groups > 1;   // from a whole group, of which one warp copies, to those that multiply
-  static constexpr int threads = groups * kGroupThreads + (moves_registers ? kGroupThreads : kWaveLanes);
-  static constexpr int tile_m = kFragment * kRepeatM, tile_n = kProductColumns * kRepeatN * groups;
-  static constexpr int cluster = repeat_n;   // blocks side by side along n: each copies its share of A's box to all
-  static constexpr int stage_k = kFragment * kUnrollK, steps = stage_k / 32;   // the products of a step are one group
-  static constexpr int a_bytes = tile_m * stage_k * 2, b_bytes = tile_n * stage_k;
-  static constexpr int c_block_bytes = tile_m * kProductColumns * 2;
-  static constexpr int b_at = stages * a_bytes, c_at = b_at + stages * b_bytes;
-  static constexpr int barriers_at = c_at + c_block_bytes * repeat_n * groups;
-  static constexpr int shared_bytes = kAlignment + barriers_at + 2 * 8 * stages;
-
-  static_assert(kWarpsM == 1 && kWarpsN % 4 == 0, "four warps multiply 64 columns together");
-  static_assert(tile_n % kPackedExtent == 0 && stage_k == kPackedK, "a stage is whole blocks of the packed B");
-  static_assert(shared_bytes <= 227 * 1024, "what a block can have on sm_90");
-};
-
-// The shared memory of a block, as addresses.
-template <class R>
-struct RingMemory {
-  u8 *base;
-  u32 address;
-  METHOD explicit RingMemory(u8 *raw) {
-    const u32 unaligned = lds_address(raw), skipped = (R::kAlignment - unaligned % R::kAlignment) % R::kAlignment;
-    base = raw + skipped;
-    address = unaligned + skipped;
-  }
-  METHOD u32 a(int stage) const { return address + stage * R::a_bytes; }
-  METHOD u32 b(int stage) const { return address + R::b_at + stage * R::b_bytes; }
-  METHOD u32 c(int block) const { return address + R::c_at + block * R::c_block_bytes; }
-  METHOD u32 filled(int stage) const { return address + R::barriers_at + 8 * stage; }
-  METHOD u32 emptied(int stage) const { return filled(R::stages + stage); }
-
-  // A warp has read a stage: said to every block that copies into it.
-  METHOD void release(int stage) const {
-    if constexpr (R::cluster == 1) {
-      if (lane_index() == 0) arrive(emptied(stage));
-    } else {
-      if (lane_index() < R::cluster) arrive_at(emptied(stage), lane_index());
-    }
-  }
-};
-
-// Where a warp stands in the ring.
-template <class R>
-struct Turn {
-  int stage = 0;
-  u32 parity = 0;
-  METHOD void next() {
-    if (++stage == R::stages) stage = 0, parity ^= 1;
-  }
-};
-
-struct Tile { int m, n; };   // first row, first column
-
-template <class R>
-DEVICE int cluster_rank() { return static_cast<int>(blockIdx.x) % R::cluster; }
 
 template <class R>
 DEVICE void barrier_of_all() {
@@ -99,14 +39,19 @@ DEVICE void fill_ring(const CUtensorMap *map_a, const Problem &problem, const Ri
 #pragma unroll
     for (int i = 0; i < R::tile_n / kPackedExtent; ++i) {
       const int block = tile.n / kPackedExtent + i;   // beyond the matrix the last one again: its columns are not stored
-      copy_bytes(memory.b(turn.stage) + i * kPackedBlock,
-                 problem.b + packing.place((block < last_block ? block : last_block) * 8, k / 32), kPackedBlock, filled);
+      copy_bytes(memory.b(turn.stage) + i * R::blocks_k * kPackedBlock,
+                 problem.b + packing.place((block < last_block ? block : last_block) * 8, k / 32), R::blocks_k * kPackedBlock,
+                 filled);
     }
-    if constexpr (R::cluster == 1) {
-      copy_box(memory.a(turn.stage), map_a, k, tile.m, filled);
-    } else {
-      const int share = cluster_rank<R>() * (R::tile_m / R::cluster);
-      copy_box_to(memory.a(turn.stage) + share * 128, map_a, k, tile.m + share, filled, (1 << R::cluster) - 1);
+#pragma unroll
+    for (int i = 0; i < R::blocks_k; ++i) {
+      const u32 to = memory.a(turn.stage) + i * R::a_box_bytes;
+      if constexpr (R::cluster == 1) {
+        copy_box(to, map_a, k + i * kPackedK, tile.m, filled);
+      } else {
+        const int share = cluster_rank<R>() * (R::tile_m / R::cluster);
+        copy_box_to(to + share * 128, map_a, k + i * kPackedK, tile.m + share, filled, (1 << R::cluster) - 1);
+      }
     }
   }
 }
@@ -143,35 +88,56 @@ DEVICE void keep_behind(Piece &bytes) {
 template <class R>
 struct GroupTile {
   float sums[R::repeat_n][R::tile_m / 2];
+  u16 bias[R::repeat_n][2];   // halves, of a thread's column in each block and of the one 8 columns on
+
+  METHOD void read_bias(const Problem &problem, Tile tile, int group, int thread) {
+#pragma unroll
+    for (int j = 0; j < R::repeat_n; ++j)
+#pragma unroll
+      for (int second = 0; second < 2; ++second) {
+        const int at = column_at(tile, group, j, thread) + second * 8;
+        bias[j][second] = problem.bias && at < problem.n ? problem.bias[at] : u16{0};
+      }
+  }
+
+  METHOD static int column_at(Tile tile, int group, int j, int thread) {
+    return tile.n + (group * R::repeat_n + j) * R::kProductColumns + thread / 32 * 16 + thread % 32 / 4;
+  }
 
   template <Fp8 kFormat>
   METHOD void multiply_all(const Problem &problem, const RingMemory<R> &memory, Turn<R> &turn, int group, int thread) {
-    const u8 *const mine = memory.base + R::b_at + group * R::repeat_n * kPackedHalf + thread * kPieceBytes;
+    const u8 *const mine = memory.base + R::b_at + R::half_at(group * R::repeat_n, 0) + thread * kPieceBytes;
     Fragment fragments[R::steps][2][R::repeat_n];   // a set for each group of products that is under way, and one to write
     int before = -1;
     for (int k = 0; k < problem.k; k += R::stage_k, before = turn.stage, turn.next()) {
       wait(memory.filled(turn.stage), turn.parity);
       const u64 a = describe(memory.a(turn.stage));
-#pragma unroll
-      for (int step = 0; step < R::steps; ++step) {
-        Piece bytes[R::repeat_n];
+      Piece bytes[R::steps][R::repeat_n];
+      const auto read = [&](int step) {
 #pragma unroll
         for (int j = 0; j < R::repeat_n; ++j)
-          bytes[j] = *reinterpret_cast<const Piece *>(mine + turn.stage * R::b_bytes + j * kPackedHalf + step * kPackedStep);
+          bytes[step][j] = *reinterpret_cast<const Piece *>(mine + turn.stage * R::b_bytes + R::half_at(j, step));
+      };
+#pragma unroll
+      for (int step = 0; R::narrow && step < R::steps; ++step) read(step);   // one wait for all
+#pragma unroll
+      for (int step = 0; step < R::steps; ++step) {
+        if (!R::narrow) read(step);
         wait_products<R::steps - 1>();   // those that read this set of fragments
         if (step == R::steps - 1 && before >= 0) memory.release(before);
 #pragma unroll
         for (int j = 0; j < R::repeat_n; ++j) {
-          keep_behind(bytes[j]);
-          upcast<kFormat>(bytes[j], 0, fragments[step][0][j]);
-          upcast<kFormat>(bytes[j], 1, fragments[step][1][j]);
+          keep_behind(bytes[step][j]);
+          upcast<kFormat>(bytes[step][j], 0, fragments[step][0][j]);
+          upcast<kFormat>(bytes[step][j], 1, fragments[step][1][j]);
         }
         begin_products();
 #pragma unroll
         for (int half = 0; half < 2; ++half)
 #pragma unroll
           for (int j = 0; j < R::repeat_n; ++j)
-            Wgmma<R::tile_m>::add(sums[j], fragments[step][half][j].halves, a + (step * 2 + half) * 2, k + step + half > 0);
+            Wgmma<R::tile_m>::add(sums[j], fragments[step][half][j].halves,
+                                  a + step / 2 * (R::a_box_bytes / 16) + (step % 2 * 2 + half) * 2, k + step + half > 0);
         commit_products();
       }
     }
@@ -190,22 +156,16 @@ struct GroupTile {
     group_barrier(group);   // read before refill
 #pragma unroll
     for (int j = 0; j < R::repeat_n; ++j) {
-      const int block = group * R::repeat_n + j, column = tile.n + block * R::kProductColumns + warp * 16 + lane / 4;
-      float bias[2];
-#pragma unroll
-      for (int second = 0; second < 2; ++second) {
-        const int at = column + second * 8;
-        bias[second] = problem.bias && at < problem.n ? half_to_float(problem.bias[at]) : 0.0f;
-      }
-      const u32 to = memory.c(block) + lane_row * 128 + lane_piece * kPieceBytes;
+      const float added[2] = {half_to_float(bias[j][0]), half_to_float(bias[j][1])};
+      const u32 to = memory.c(group * R::repeat_n + j) + lane_row * 128 + lane_piece * kPieceBytes;
 #pragma unroll
       for (int row = 0; row < R::tile_m; row += 16) {
         u32 pairs[4];   // 8 rows x 8 columns, the columns after them, and the same 8 rows on
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
           const float *const two = &sums[j][row / 2 + i * 2];
-          pairs[i] = float_to_half(two[0] * problem.scale + bias[i % 2]) |
-                     static_cast<u32>(float_to_half(two[1] * problem.scale + bias[i % 2])) << 16;
+          pairs[i] = float_to_half(two[0] * problem.scale + added[i % 2]) |
+                     static_cast<u32>(float_to_half(two[1] * problem.scale + added[i % 2])) << 16;
         }
         store_transposed(to + row * 128, pairs);
       }
@@ -228,16 +188,15 @@ struct GroupTile {
     for (int j = 0; j < R::repeat_n; ++j)
 #pragma unroll
       for (int second = 0; second < 2; ++second) {
-        const int block = tile.n + (group * R::repeat_n + j) * R::kProductColumns;
-        const int column = block + thread / 32 * 16 + thread % 32 / 4 + second * 8;
+        const int column = column_at(tile, group, j, thread) + second * 8;
         if (column >= problem.n) continue;
-        const float bias = problem.bias ? half_to_float(problem.bias[column]) : 0.0f;
+        const float added = half_to_float(bias[j][second]);
 #pragma unroll
         for (int i = 0; i < R::tile_m / 4; ++i) {
           const int row = tile.m + i / 2 * 8 + quad + i % 2;
           if (row < problem.m)
             problem.c[static_cast<i64>(row) * problem.n + column] =
-                float_to_half(sums[j][i / 2 * 4 + second * 2 + i % 2] * problem.scale + bias);
+                float_to_half(sums[j][i / 2 * 4 + second * 2 + i % 2] * problem.scale + added);
         }
       }
   }
@@ -271,7 +230,9 @@ DEVICE void compute_ring_tiles(const CUtensorMap *map_a, const CUtensorMap *map_
     GroupTile<R> sums;
     const int thread = thread_index() % R::kGroupThreads;
     for (int index = first; index < tiles; index += stride) {
+      if (R::narrow) sums.read_bias(problem, tile_at(index), group, thread);   // under way while products are made
       sums.template multiply_all<kFormat>(problem, memory, turn, group, thread);
+      if (!R::narrow) sums.read_bias(problem, tile_at(index), group, thread);
       if (map_c != nullptr) {
         sums.write_boxes(map_c, problem, memory, tile_at(index), group, thread);
       } else {
