@@ -4,7 +4,7 @@ import ctypes
 import os
 from pathlib import Path
 
-from expctl.launcher.devices import DEVICES, plain_devices
+from expctl.launcher.devices import DEVICES, gpus, plain_devices
 from expctl.launcher.kernel import AT_FDCWD, MS_BIND, MS_NODEV, MS_NOEXEC, MS_NOSUID, MS_RDONLY, MS_REC, mount, system_call
 
 MOUNT_SETATTR, MOUNT_ATTR_RDONLY, AT_RECURSIVE = 442, 1, 0x8000
@@ -15,13 +15,14 @@ class _MountAttributes(ctypes.Structure):
 
 
 def make_devices(shared_memory: Path) -> None:
-    """Replace /dev by one that has the plain devices and the folder `shared_memory` of the old one alone: no terminal, disk or
-    interface of the kernel's, which a descriptor that only reads can command. Raises OSError.
+    """Replace /dev by one that has the plain devices, GPUs and the folder `shared_memory` of the old one alone: no terminal,
+    disk or interface of the kernel's, which a descriptor that only reads can command. Raises OSError.
     """
-    kept = [*plain_devices(), *([shared_memory] if shared_memory.is_dir() else [])]
+    kept = [*plain_devices(), *gpus(), *([shared_memory] if shared_memory.is_dir() else [])]
     opened = [(path, os.open(path, os.O_PATH), path.is_dir()) for path in kept]
     mount("expctl", str(DEVICES), "tmpfs", MS_NOSUID | MS_NOEXEC, "size=64k,mode=755")
     for path, descriptor, is_folder in opened:
+        path.parent.mkdir(exist_ok=True)
         path.mkdir() if is_folder else path.touch()
         mount(f"/proc/self/fd/{descriptor}", str(path), flags=MS_BIND | MS_REC)
         os.close(descriptor)

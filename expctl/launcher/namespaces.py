@@ -48,11 +48,10 @@ class Entry(StrEnum):
 class WritableMounts:
     """Namespaces in which only the folders `writable` can be changed; if `entry` is NONE, none are made and nothing changes.
 
-    With `processes`, there is a pid namespace among them, with a /proc of its own. With `gpu`, /dev stays as it is, and
-    processes may also write their own files in /proc: CUDA names its threads there and fails if it can't. `has_own_memory`
-    tells whether /dev/shm is private; it isn't if a folder lies there. `users` counts the launches that are in the namespaces
-    now. A folder must not be removed: one made again at the same path can't be written. Raises OSError if the kernel doesn't
-    permit namespaces.
+    With `processes`, there is a pid namespace among them, with a /proc of its own. With `gpu`, processes may also write their
+    own files in /proc: CUDA names its threads there and fails if it can't. `has_own_memory` tells whether /dev/shm is private;
+    it isn't if a folder lies there. `users` counts the launches that are in the namespaces now. A folder must not be removed:
+    one made again at the same path can't be written. Raises OSError if the kernel doesn't permit namespaces.
     """
 
     def __init__(self, entry: Entry, writable: Sequence[Path], *, processes: bool = False, gpu: bool = False) -> None:
@@ -247,8 +246,7 @@ def _build(writable: Sequence[Path], *, processes: bool, gpu: bool, own_memory: 
     mount("", "/", flags=MS_REC | MS_PRIVATE)
     if processes:
         mount("proc", str(PROCESSES), "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC)
-    if not gpu:
-        make_devices(SHARED_MEMORY)
+    make_devices(SHARED_MEMORY)
     if own_memory:
         mount("expctl", str(SHARED_MEMORY), "tmpfs", MS_NOSUID | MS_NODEV, f"size={SHARED_MEMORY_SIZE},mode=1777")
     for name in SERVICE_SOCKETS:

@@ -170,17 +170,17 @@ def _open_setting(_: Victims) -> None:
     os.close(os.open(SETTING, os.O_WRONLY))
 
 
-@act("opens the kernel's log for writing", LANDLOCK, SPACES_CPU)
+@act("opens the kernel's log for writing", LANDLOCK, SPACES)
 def _open_log(on: Victims) -> None:
     _open(on.log, os.O_WRONLY)
 
 
-@act("opens a terminal of the user", SPACES_CPU)
+@act("opens a terminal of the user", SPACES)
 def _open_terminal(on: Victims) -> None:
     _open(on.terminal, os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK)
 
 
-@act("opens a device that takes commands", SPACES_CPU)
+@act("opens a device that takes commands", SPACES)
 def _open_device(on: Victims) -> None:
     _open(on.device, os.O_RDONLY)
 
