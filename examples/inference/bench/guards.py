@@ -1,11 +1,11 @@
 """Figures that a fast model must not pay with."""
 
 import torch
-from torch._dynamo.utils import counters
 
 
 def recompilations(build, drawn):
     """Return how many graphs are compiled when each size is called again."""
+    counters = _counters()
     before = counters["stats"]["unique_graphs"]
     for tokens, cache, start in drawn:
         build(tokens, cache.clone(), start)
@@ -16,6 +16,7 @@ def graph_breaks(build, drawn):
     """Return how often torch.compile left the graph; of a model that isn't compiled, how often it would, in one call of each
     size. Forgets what is compiled.
     """
+    counters = _counters()
     if counters["stats"]["unique_graphs"]:
         return sum(counters["graph_break"].values())
     found = 0
@@ -44,3 +45,9 @@ def _peak(build, tokens, cache, start):
         held += event.nbytes() if event.name() == "[memory]" else 0
         most = max(most, held)
     return most
+
+
+def _counters():
+    from torch._dynamo.utils import counters  # here, since it takes a second to load, which no worker needs
+
+    return counters
