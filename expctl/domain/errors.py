@@ -14,8 +14,6 @@ class ExitStatus(IntEnum):
     INTERRUPTED = 130
 
 
-# What expctl.adapters.codec.record_codec says of a file of another version, for whoever sees its words alone.
-NEWER = "was written by a newer expctl"
 UPGRADE = "upgrade expctl (pip install --upgrade expctl), then the same command again; the file is sound, leave it as it is"
 
 
@@ -45,6 +43,10 @@ class Refused(Exception):
         self.found = found
         self.where = where
         self.hint = hint
+
+
+class NewerFile(Refused):
+    """A newer expctl wrote a file: it is sound, and an upgrade reads it."""
 
 
 class Misused(Refused):

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 
 from expctl.domain.checkup import Finding, note, ok, wrong
-from expctl.domain.errors import NEWER, UPGRADE, Refused
+from expctl.domain.errors import UPGRADE, Refused
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.experiment.record import Origin, Record
 from expctl.domain.ledger.model import Ledger
@@ -22,7 +22,7 @@ def committed_findings(
     head: str,
     *,
     history: frozenset[str],
-    contradicted: Callable[[], tuple[tuple[str, str], ...]],
+    contradicted: Callable[[], tuple[tuple[str, str, bool], ...]],
     record_was: Callable[[str], str],
     ledger_is: Callable[[Ledger], bool],
     ledger_mend: str,
@@ -30,9 +30,10 @@ def committed_findings(
 ) -> Iterator[Finding]:
     """Yield what `expctl doctor` reports on protocol, proposals, records and ledger.md at the commit `head`.
 
-    `history` are the ancestors of `head`. `contradicted` returns (experiment, reason) for records that don't follow from their
-    samples, `record_was` the last commit with an experiment's record ("" if none), `ledger_is` whether ledger.md on disk shows
-    the given ledger; `ledger_mend` is the command that writes it. `has_files` returns whether a folder or file is in `head`.
+    `history` are the ancestors of `head`. `contradicted` returns (experiment, reason, whether a newer expctl wrote it) for
+    records that don't follow from their samples, `record_was` the last commit with an experiment's record ("" if none),
+    `ledger_is` whether ledger.md on disk shows the given ledger; `ledger_mend` is the command that writes it. `has_files`
+    returns whether a folder or file is in `head`.
     """
     try:
         inputs = read_ledger_inputs(library, head)
@@ -49,12 +50,12 @@ def committed_findings(
     for entry in inputs.queue():
         if entry.state is State.MALFORMED:
             mend = f"correct that file and commit it; or expctl withdraw {entry.id} --why WHY"
-            yield wrong("proposals", entry.why, UPGRADE if NEWER in entry.why else mend)
+            yield wrong("proposals", entry.why, UPGRADE if entry.is_newer else mend)
     records = library.records(head)
     faults = list(_lost(records, history))
     faults += [
-        wrong("records", f"{name}: {why}", UPGRADE if NEWER in why else _restore(name, record_was(name)))
-        for name, why in contradicted()
+        wrong("records", f"{name}: {why}", UPGRADE if is_newer else _restore(name, record_was(name)))
+        for name, why, is_newer in contradicted()
     ]
     older = [each.id for each in records if was_decided_by_samples(each) and older_rule(each.procedure)]
     skipped = f"; {', '.join(older)} not checked: decided by an older rule" if older else ""

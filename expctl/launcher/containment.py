@@ -1,8 +1,8 @@
 """Confine a child process between fork and exec.
 
-`Containment.enter` runs in the child as `preexec_fn`. That is safe here: this process has no second Python thread that could
-hold a lock during the fork, and everything but system calls was done in the parent before. A wrapper program would take ten
-times as long (docs/SECURITY.md).
+`Containment.enter` runs in the child as `preexec_fn`. That is safe here: everything but system calls was done in the parent
+before, so it takes no lock that another thread might hold during the fork. A wrapper program would take ten times as long
+(docs/WALLS.md).
 """
 
 import contextlib

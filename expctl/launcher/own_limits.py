@@ -4,7 +4,8 @@ import contextlib
 import resource
 from collections.abc import Sequence
 
-NAMES = {name: getattr(resource, name) for name in dir(resource) if name.startswith("RLIMIT_")}
+OTHER_NAME = "RLIMIT_OFILE"  # of RLIMIT_NOFILE
+NAMES = {name: getattr(resource, name) for name in dir(resource) if name.startswith("RLIMIT_") and name != OTHER_NAME}
 
 _fixed: dict[str, tuple[int, int]] = {}
 

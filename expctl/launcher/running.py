@@ -6,7 +6,7 @@ import select
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -106,7 +106,7 @@ class Running:
             containment.release()
         _live.add(self.process.pid)
         self._ended = False
-        self._halted: set[int] = set()
+        self._halted: set[Identity] = set()
 
     def pids(self) -> tuple[int, ...]:
         """Return the pids of the process and its descendants; without a control group, orphaned descendants are missing."""
@@ -150,16 +150,16 @@ class Running:
         self.send(signal.SIGSTOP)
         left = self._containment.orphans() if self._containment.has_own_processes else self._strays()
         left = tuple(pid for pid in left if state_of(pid) not in ("Z", ""))
-        while new := {*self.pids(), *(pid for stray in left for pid in family_of(stray))} - {self.process.pid, *self._halted}:
-            for pid in new:
-                _tell(pid, signal.SIGSTOP)
+        while new := {*_identities({*self.pids(), *_families(left)} - {self.process.pid})} - self._halted:
+            for each in new:
+                each.send(signal.SIGSTOP)
             self._halted |= new
         return left
 
     def go_on(self) -> None:
         """Let run again what `halt` has stopped."""
-        for pid in self._halted:
-            _tell(pid, signal.SIGCONT)
+        for each in self._halted:
+            each.send(signal.SIGCONT)
         self._halted.clear()
         self.send(signal.SIGCONT)
 
@@ -179,7 +179,7 @@ class Running:
         """Kill the process and its descendants at once. Do nothing in a second call. Raises Unkillable if some still run."""
         if self._ended:
             return
-        before = [found for pid in self.pids() if (found := identity_of(pid)) is not None]
+        before = _identities(self.pids())
         if self._group is not None:
             kill_group(self._group.folder)
         if self._group is None or self.process.returncode is None:  # for members left behind when the leader is gone
@@ -211,7 +211,7 @@ def _end_orphans(strays: Callable[[], Sequence[int]], wait_s: float) -> tuple[Id
     """
     deadline = time.monotonic() + wait_s
     while found := strays():
-        families = [known for stray in found for pid in family_of(stray) if (known := identity_of(pid)) is not None]
+        families = _identities(_families(found))
         for each in families:
             each.send(signal.SIGKILL)
         for stray in found:
@@ -223,6 +223,9 @@ def _end_orphans(strays: Callable[[], Sequence[int]], wait_s: float) -> tuple[Id
     return ()
 
 
-def _tell(pid: int, number: signal.Signals) -> None:
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.kill(pid, number)
+def _families(pids: Iterable[int]) -> list[int]:
+    return [each for pid in pids for each in family_of(pid)]
+
+
+def _identities(pids: Iterable[int]) -> list[Identity]:
+    return [found for pid in pids if (found := identity_of(pid)) is not None]

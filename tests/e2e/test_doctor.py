@@ -152,6 +152,13 @@ def test_what_a_newer_expctl_wrote_needs_an_upgrade_and_nothing_else(repository:
     }
 
 
+def test_words_of_a_proposal_are_no_version(repository: Foreign) -> None:
+    repository.queue("P1", FASTER)
+    repository.write("experiments/P1/experiment.yaml", "id: P1\ntitle: wider\nkind: was written by a newer expctl\n")
+    repository.commit("by hand")
+    assert wrong(repository)["proposals"].startswith("correct that file")
+
+
 def test_a_pipe_in_place_of_a_file_of_state(repository: Foreign) -> None:
     repository.concluded("status")
     os.mkfifo(repository.root / ".git/expctl/durations.json")

@@ -67,6 +67,12 @@ def test_a_sound_clone_is_verified_in_one_line_whatever_its_caches_hold(clone: F
     assert verified(clone).out == said
 
 
+def test_a_repository_without_records_has_nothing_to_verify(repository: Foreign) -> None:
+    said = repository.concluded("verify").out
+    assert said == f"nothing to verify: {repository.head()[:10]} has no record that was measured\n"
+    assert not repository.concluded("verify", "--json").json()["verified"]
+
+
 def hand_change(clone: Foreign) -> None:
     clone.write("src/total.py", FASTER + "# by hand\n")
     clone.commit("a little better")

@@ -36,7 +36,7 @@ def findings(commit: str, *absent: str) -> list[Finding]:
         context.library,
         stage.workspace.head(),
         history=frozenset(),
-        contradicted=lambda: (("P1", "there are samples and no record"),),
+        contradicted=lambda: (("P1", "there are samples and no record", False),),
         record_was=lambda _: commit,
         ledger_is=lambda _: False,
         ledger_mend="rm it",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 
 from expctl.adapters.codec.decode import UNKNOWN_KEY, Problems, decode, encode
-from expctl.domain.errors import Refused
+from expctl.domain.errors import NewerFile, Refused
 from expctl.domain.experiment.queue_ticket import Ticket
 from expctl.domain.experiment.record import SCHEMA, Fact, Record
 from expctl.files.parse_json import parse_json
@@ -165,8 +165,8 @@ def _known(wanted: Any) -> int:
     return SCHEMA if wanted is Record else FIRST
 
 
-def _newer(where: str, plain: Any, wanted: Any, problems: list[str]) -> Refused:
-    return Refused(
+def _newer(where: str, plain: Any, wanted: Any, problems: list[str]) -> NewerFile:
+    return NewerFile(
         f"{where} was written by a newer expctl",
         code="file-of-newer-expctl",
         expected=f"a schema up to {_known(wanted)}, and keys that this expctl knows",

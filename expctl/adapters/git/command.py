@@ -80,8 +80,9 @@ def open_in_editor(file: Path) -> tuple[str, int]:
 
 def hermetic_environment(extra: Mapping[str, str] | None = None, *, user_config: bool = True) -> dict[str, str]:
     """Return the environment for git: os.environ without GIT_*, settings that make git independent, and `extra`, in which a
-    name with a dot is a git setting. Git then reads no system or global configuration, runs no hooks, file monitors and
-    filters, and writes its messages in English. `user_config` adds the settings that `user_settings` returns.
+    name with a dot is a git setting. Git then reads no system or global configuration, runs no hooks and file monitors, only
+    filters that the repository configures, and writes its messages in English. `user_config` adds the settings that
+    `user_settings` returns.
     """
     kept = {name: value for name, value in os.environ.items() if not _is_git_variable(name)}
     own = {name: value for name, value in (extra or {}).items() if "." in name}

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from expctl.adapters.codec.record_codec import blind_bytes, samples_of
 from expctl.adapters.records.replay_outcome import Outcome, first_difference
 from expctl.adapters.records.repository_contents import BLIND, GitLibrary
-from expctl.domain.errors import Refused
+from expctl.domain.errors import NewerFile, Refused
 from expctl.domain.experiment.proposal import Kind
 from expctl.domain.history.blind import FOLDER, BlindSlot, Truth
 from expctl.domain.protocol.boundaries import VERSION
@@ -30,7 +30,7 @@ class BlindReplays:
         try:
             slots = self._library.blind_slots(self._commit)
         except Refused as refusal:
-            return (_differs("blind", f"{refusal.message}: {refusal.found}"),)
+            return (_unread("blind", refusal),)
         *lines, _ = self._library.blind_text(self._commit).split(b"\n")
         found = [
             self._outcome(number, slot, line) for number, (slot, line) in enumerate(zip(slots, lines, strict=True), start=1)
@@ -52,7 +52,7 @@ class BlindReplays:
         except (UnplayableError, MalformedRound) as error:
             difference = str(error)
         except Refused as refusal:  # samples or a protocol that can't be read
-            difference = f"{refusal.message}: {refusal.found}"
+            return _unread(name, refusal, f"{slot.verdict}: ")
         if difference:
             return _differs(name, f"{slot.verdict}: {difference}")
         text = f"{slot.verdict}: {slot.truth}, byte for byte, rule {VERSION}"
@@ -76,5 +76,9 @@ class BlindReplays:
         return "" if computed == line + b"\n" else first_difference(json.loads(line), json.loads(computed))
 
 
-def _differs(name: str, text: str) -> Outcome:
-    return Outcome(id=name, number=0, rule="", differs=True, text=text)
+def _differs(name: str, text: str, *, is_newer: bool = False) -> Outcome:
+    return Outcome(id=name, number=0, rule="", differs=True, text=text, is_newer=is_newer)
+
+
+def _unread(name: str, refusal: Refused, verdict: str = "") -> Outcome:
+    return _differs(name, f"{verdict}{refusal.message}: {refusal.found}", is_newer=isinstance(refusal, NewerFile))

@@ -10,7 +10,8 @@ from expctl.domain.text import one_line
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
     """The recomputed verdict of a record (`number` 0) or its n-th replication. `differs`: the record says another; `rule`:
-    the version of the decision rule, "" if nothing could be decided; `text`: the outcome in words.
+    the version of the decision rule, "" if nothing could be decided; `text`: the outcome in words; `is_newer`: a newer expctl
+    wrote a file that it takes.
     """
 
     id: str
@@ -18,6 +19,7 @@ class Outcome:
     rule: str
     differs: bool
     text: str
+    is_newer: bool = False
 
 
 def first_difference(recorded: Any, computed: Any, path: str = "") -> str:

@@ -16,7 +16,7 @@ from expctl.adapters.git.reader import EXPERIMENTS
 from expctl.adapters.index import queries
 from expctl.adapters.index.record_index import RecordIndex
 from expctl.adapters.records.yaml_cache import YamlCache
-from expctl.domain.errors import NEWER, Refused
+from expctl.domain.errors import NewerFile, Refused
 from expctl.domain.experiment.finding import Finding
 from expctl.domain.experiment.ids import ID_PATTERN, check_id, id_order
 from expctl.domain.experiment.proposal import Proposal, Verdict
@@ -232,10 +232,10 @@ class GitLibrary:
             try:
                 readers[file](text, f"{EXPERIMENTS}/{name}")
             except Refused as refusal:
-                where, newer = f"{EXPERIMENTS}/{name}/{file}", [f"it {NEWER}"] * (NEWER in refusal.message)
-                problems = (*newer, *refusal.found.splitlines())
+                where, is_newer = f"{EXPERIMENTS}/{name}/{file}", isinstance(refusal, NewerFile)
+                problems = (*["it was written by a newer expctl"] * is_newer, *refusal.found.splitlines())
                 known = found.get(name, Unreadable(id=name, where=where, problems=()))
-                found[name] = replace(known, problems=(*known.problems, *problems))
+                found[name] = replace(known, problems=(*known.problems, *problems), is_newer=known.is_newer or is_newer)
         return tuple(found.values())
 
     def record(self, commit: str, experiment: str) -> Record | None:

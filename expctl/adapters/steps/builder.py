@@ -118,7 +118,12 @@ class Builder(Struct, frozen=True):
             folder.mkdir(exist_ok=True)
             options_file.keep(options, folder)
             commands = recipe.commands(target.build, out=folder, layout=layout, objects=self._objects)
-            failed = self._run_all(commands, target, tree, folder, options)
+            try:
+                failed = self._run_all(commands, target, tree, folder, options)
+            except OSError:
+                if not (changed := changed_limits()):
+                    raise
+                return Failed(reason=meddling(changed))
             if changed := changed_limits():
                 return Failed(reason=meddling(changed))
             made = folder / target.build.artifact

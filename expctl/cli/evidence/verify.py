@@ -26,7 +26,8 @@ def verify(
 
     git = wiring.reader(wiring.here())
     found = Verification(git, wiring.library_of_git_alone(git), git.head()).verified(since=since, signers=signers)
-    print_result({"verified": not found.faults, "result": found}, lambda: _lines(found), as_json, schema="verify/1")
+    is_verified = bool(found.records) and not found.faults
+    print_result({"verified": is_verified, "result": found}, lambda: _lines(found), as_json, schema="verify/1")
     if found.faults:
         raise typer.Exit(1)
 

@@ -7,11 +7,14 @@ from expctl.domain.experiment.proposal import Kind, Prediction, Proposal, Verdic
 
 
 class Unreadable(Struct, frozen=True, kw_only=True):
-    """A proposal whose files can't be read: its id, the problems found, and the file with the first one (`where`)."""
+    """A proposal whose files can't be read: its id, the problems found, and the file with the first one (`where`). `is_newer`:
+    a newer expctl wrote one of them.
+    """
 
     id: str
     where: str
     problems: tuple[str, ...]
+    is_newer: bool = False
 
     @property
     def why(self) -> str:

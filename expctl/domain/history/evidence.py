@@ -54,6 +54,8 @@ class Verified(Struct, frozen=True, kw_only=True):
         """Return the result in one line."""
         if self.faults:
             return f"NOT verified: {len(self.faults)} {'faults' if len(self.faults) > 1 else 'fault'} in {self.head[:SHORT]}"
+        if not self.records:
+            return f"nothing to verify: {self.head[:SHORT]} has no record that was measured"
         return (
             f"verified {self.head[:SHORT]}: {self.records} records, {self.replayed} verdicts decided again as recorded, "
             f"{self.keeps} KEEPs whose trees are the measured ones, no other change of the scope in {self.commits} commits "

@@ -58,6 +58,9 @@ def inconsistencies(protocol: Protocol) -> tuple[str, ...]:
             )
         found.extend(f"targets.{name}.{sentence}" for sentence in _target_faults(target))
         found.extend(f"targets.{name}.benchmark.control.{sentence}" for sentence in _control_faults(target, protocol.scope))
+        launch = target.hot_loop.launch if target.hot_loop is not None else ""
+        if launch.lower().endswith(".py") and inside(launch, protocol.scope):
+            found.append(f"targets.{name}.hot_loop.launch: {launch} is Python in scope, where a patch could change what is run")
     for wait in ("wait_s", "quiet_s"):
         if getattr(protocol.gate, wait) < 0:
             found.append(f"gate.{wait}: expected 0 or more, found {getattr(protocol.gate, wait):g}")

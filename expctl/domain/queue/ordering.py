@@ -41,7 +41,7 @@ RANK = {state: number for number, state in enumerate(State)} | {State.WAITING: 0
 
 class Entry(Struct, frozen=True, kw_only=True):
     """One proposal in the queue. `why` explains its state, `answers` says for each condition in its `depends_on` whether it
-    holds.
+    holds; `is_newer` tells that it can't be read because a newer expctl wrote it.
     """
 
     proposal: Proposal
@@ -49,6 +49,7 @@ class Entry(Struct, frozen=True, kw_only=True):
     state: State
     why: str
     answers: tuple[tuple[str, Answer], ...] = ()
+    is_newer: bool = False
 
     @property
     def id(self) -> str:
@@ -172,7 +173,8 @@ def _run_order(left: Mapping[str, Proposal], filed: Mapping[str, QueuedTicket], 
 def _unread_entry(malformed: Unreadable, ticket: Ticket | None) -> Entry:
     withdrawn = ticket.withdrawn if ticket is not None else ""
     state = State.WITHDRAWN if withdrawn else State.MALFORMED
-    return Entry(proposal=malformed.stand_in(), ticket=ticket, state=state, why=withdrawn or malformed.why)
+    why = withdrawn or malformed.why
+    return Entry(proposal=malformed.stand_in(), ticket=ticket, state=state, why=why, is_newer=malformed.is_newer)
 
 
 def _entry(proposal: Proposal, filing: QueuedTicket, record: Record | None, results: Mapping[str, Result]) -> Entry:

@@ -232,7 +232,7 @@ def test_a_commit_of_files_touches_exactly_these_files(repository: Repository, w
     assert log.startswith("expctl expctl@localhost 2026-01-02T03:04:05+00:00 2026-01-02T03:04:05+00:00 record")
 
 
-def test_hooks_and_filters_of_the_user_do_not_run(repository: Repository, workspace: GitWorkspace, tmp_path: Path) -> None:
+def test_hooks_of_the_user_do_not_run(repository: Repository, workspace: GitWorkspace, tmp_path: Path) -> None:
     for hook in ("pre-commit", "post-commit", "post-checkout", "reference-transaction", "post-index-change"):
         file = repository.write(f".git/hooks/{hook}", f"#!/bin/sh\ntouch {tmp_path}/ran-{hook}\nexit 1\n")
         file.chmod(0o755)

@@ -117,9 +117,9 @@ def test_nothing_is_left_and_everything_is_tried() -> None:
     assert not [each for each in shared if int(each.name.rpartition("-")[2]) not in pids()]
 
 
-def test_the_page_on_security_says_how_many_acts_are_tried() -> None:
-    page = (ROOT / "docs" / "SECURITY.md").read_text()
-    figures = re.findall(r"try (\d+) acts|(\d+) of (\d+) acts stopped|\d+ of (\d+) acts not stopped", page)
+def test_the_pages_say_how_many_acts_are_tried() -> None:
+    pages = "".join((ROOT / "docs" / name).read_text() for name in ("SECURITY.md", "WALLS.md"))
+    figures = re.findall(r"tries (\d+) forbidden acts|(\d+) of (\d+) acts stopped|\d+ of (\d+) acts not stopped", pages)
     everything = len(ACTS) + len(ENDED)
     assert [int(number) for found in figures for number in found if number] == [everything, *[everything - 1] * 3]
 

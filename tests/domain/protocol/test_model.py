@@ -13,6 +13,7 @@ from expctl.domain.protocol.model import (
     BurnInRule,
     Control,
     Gate,
+    HotLoopRule,
     KeepRule,
     NumberKind,
     Protocol,
@@ -43,6 +44,7 @@ def with_build(**changes: object) -> Protocol:
 
 def test_a_sound_protocol_has_no_faults() -> None:
     assert inconsistencies(SOUND) == ()
+    assert inconsistencies(with_target(hot_loop=HotLoopRule(launch="src/launch.yaml"))) == ()
 
 
 FAULTS = {
@@ -74,6 +76,10 @@ FAULTS = {
     "control in reach": (
         with_benchmark(control=Control(patch="src/slower.patch")),
         "targets.here.benchmark.control.patch: src/slower.patch is in scope, where an experiment could change it",
+    ),
+    "launch description in reach": (
+        with_target(hot_loop=HotLoopRule(launch="src/launch.py")),
+        "targets.here.hot_loop.launch: src/launch.py is Python in scope, where a patch could change what is run",
     ),
     "control elsewhere": (
         with_benchmark(control=Control(patch="/slower.patch")),
