@@ -73,7 +73,8 @@ def kill_group(folder: Path) -> None:
 def pids_in(folder: Path) -> tuple[int, ...]:
     """Return the pids in the control group at `folder`, zombies included; none if the group is gone."""
     try:
-        return tuple(int(line) for line in (folder / "cgroup.procs").read_text().split())
+        with open(f"{folder}/cgroup.procs", "rb", buffering=0) as file:  # asked at each turn of a worker
+            return tuple(map(int, file.read().split()))
     except OSError:
         return ()
 

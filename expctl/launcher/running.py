@@ -148,6 +148,8 @@ class Running:
         of those that have lost their parents.
         """
         self.send(signal.SIGSTOP)
+        if self._containment.has_own_processes and self._group is not None and self.pids() == (self.process.pid,):
+            return ()  # asked at each turn of a worker; what is in a pid namespace of its own can't leave the group either
         left = self._containment.orphans() if self._containment.has_own_processes else self._strays()
         left = tuple(pid for pid in left if state_of(pid) not in ("Z", ""))
         while new := {*_identities({*self.pids(), *_families(left)} - {self.process.pid})} - self._halted:
