@@ -1,7 +1,7 @@
 """Start this example as a repository of its own, run its ladder, and print what its records say.
 
 python examples/inference/ladder.py start FOLDER     # copy, commit, and run the first experiment
-python examples/inference/ladder.py all FOLDER       # all experiments; then records and ledger come back, to records/TARGET here
+python examples/inference/ladder.py all FOLDER       # all experiments; then records and ledger come back, to records/TARGET
 python examples/inference/ladder.py page FOLDER      # what the records in it say, as Markdown
 """
 
