@@ -24,6 +24,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from expctl import wiring
+from expctl.adapters.machine.facts import machine_facts
 from expctl.domain.protocol.model import Protocol
 from expctl.domain.verdict.samples import Side
 from expctl.flow.measuring.measure_round import measure_round
@@ -91,6 +92,8 @@ def main() -> int:
     experiment_ms = sum(parts.values())
     facts = {
         "command": f"python -m benchmarks.overhead.overhead --repeats {options.repeats}",
+        "date": time.strftime("%Y-%m-%d", time.gmtime()),
+        "machine": "{cpu}, {cores} cores, {os}".format_map(machine_facts()),
         "experiment_ms": round(experiment_ms, 1),
         "experiment_ms_most": EXPERIMENT_MS_MOST,
         "of_which_ms": {name: round(value, 1) for name, value in parts.items()},
