@@ -6,7 +6,7 @@ from io import BytesIO
 from pathlib import Path, PurePosixPath
 
 from expctl.adapters.git.command import run_git
-from expctl.adapters.git.known_objects import FOLDER, Entry, KnownObjects, Tree, entries_of
+from expctl.adapters.git.known_objects import FOLDER, ID, SUBMODULE, Entry, KnownObjects, Tree, entries_of
 from expctl.adapters.git.object_server import Answer, ObjectServer, read_answer
 from expctl.domain.errors import Refused
 
@@ -22,8 +22,13 @@ class GitObjects:
         self.server = server or ObjectServer(root, foreign=foreign)
 
     def read_blobs(self, blobs: Iterable[str]) -> dict[str, bytes]:
-        """Return key -> contents for each of `blobs`, a blob id or `commit:path`; missing ones are left out. Calls git once."""
-        return self._read(blobs, b"blob")
+        """Return key -> contents for each of `blobs`, a blob id or `commit:path`; those that aren't there are left out. Raises
+        Refused if the commit has the path, and git has lost the blob or can't read it.
+        """
+        names = tuple(blobs)
+        found = self._objects(names, keep=False)
+        self._check_absent([name for name in names if name not in found])
+        return {name: contents for name, (kind, contents) in found.items() if kind == b"blob"}
 
     def read_ahead(self, names: Iterable[str]) -> None:
         """Read the objects `names` (COMMIT:PATH or TREE:PATH, ids in full) now, by one git process."""
@@ -66,14 +71,21 @@ class GitObjects:
             found.append(entry)
         return found
 
-    def check_absent(self, trees: Sequence[str], name: str) -> None:
-        """Raise Refused if one of `trees` has a file `name`: git calls a lost blob missing, as it does a file that was
-        never there.
+    def _check_absent(self, names: Iterable[str]) -> None:
+        """Raise Refused if one of `names`, COMMIT:PATH or TREE:PATH with a full id, is there: git calls a blob that it has
+        lost, or can't read, missing, as it does a file that was never there.
         """
-        found = self._read(trees, b"tree")
-        for tree in trees:
-            if f" {name}\0".encode() in found.get(tree, f" {name}\0".encode()):
-                raise lost_object(f"{tree}:{name}", str(self.where))
+        asked: dict[str, list[str]] = {}
+        for base, colon, path in (name.partition(":") for name in names):
+            if colon and ID.fullmatch(base) and PurePosixPath(path).parts and not {"/", ".."} & {*PurePosixPath(path).parts}:
+                asked.setdefault(base, []).append(path)
+        for base, paths in asked.items():
+            entries = self.entries_at(base, paths)
+            if entries is None and self._objects([base], keep=False):
+                raise lost_object(f"a folder of {base}", str(self.where))
+            for path, entry in zip(paths, entries or (), strict=False):
+                if entry is not None and entry.mode not in (FOLDER, SUBMODULE):
+                    raise lost_object(f"{base}:{path}", str(self.where))
 
     def _read(self, names: Iterable[str], kind: bytes, *, keep: bool = False) -> dict[str, bytes]:
         return {name: contents for name, (found, contents) in self._objects(names, keep=keep).items() if found == kind}
@@ -96,8 +108,7 @@ class GitObjects:
                 found[name] = (answer.kind, answer.contents)
                 if keep:
                     self.known.keep(answer.id, answer.kind, answer.contents)
-            if answer.id or self.known.id_of(name) is None:  # a blob that a tree has, and git has lost, may come back
-                self.known.name(name, answer.id)
+                self.known.name(name, answer.id)  # one that git has lost may come back
         return found
 
     def _answers(self, names: Sequence[str]) -> list[Answer]:

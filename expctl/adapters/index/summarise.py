@@ -62,7 +62,6 @@ class Summariser(Struct, frozen=True, kw_only=True):
             self.reader.read_ahead([*asked, *at_once])
         texts = self.reader.read_blobs(asked)
         alone = [tree for _, tree in folders if f"{tree}:record.json" not in texts]
-        self.reader.check_absent(alone, "record.json")
         proposed = texts if at_once else self.reader.read_blobs(f"{tree}:experiment.yaml" for tree in alone)
         return [
             self._one(folder, texts.get(f"{folder[1]}:record.json"), proposed=f"{folder[1]}:experiment.yaml" in proposed)

@@ -149,6 +149,21 @@ def test_many_blobs_come_by_one_call_absent_ones_left_out(repository: Repository
     assert list(contents.values()) == [b"", bytes(range(256)) * 10, b"x"]
 
 
+@pytest.mark.parametrize("lost", ["src/kernel.txt", "src", ""], ids=["file", "folder", "root"])
+def test_what_git_has_lost_is_not_taken_for_what_was_never_there(repository: Repository, lost: str) -> None:
+    head = repository.head()
+    name = repository.git("rev-parse", f"{head}:{lost}").strip()
+    (repository.root / ".git" / "objects" / name[:2] / name[2:]).unlink()
+    with refuses("git-object-lost"):
+        GitReader(locate(repository.root)).read_file(head, "src/kernel.txt")
+
+
+@pytest.mark.parametrize("path", ["src/nothing", "nothing/at/all", "src/kernel.txt/below", "src"])
+def test_what_was_never_there_is_absent(repository: Repository, path: str) -> None:
+    git, head = GitReader(locate(repository.root)), repository.head()
+    assert (git.read_file(head, path), git.read_file("0" * 40, path), git.read_file("HEAD", path)) == (None, None, None)
+
+
 def test_the_users_environment_does_not_reach_git(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GIT_DIR", "/nowhere")
     monkeypatch.setenv("GIT_WORK_TREE", "/nowhere")
