@@ -65,8 +65,8 @@ def import_ledger(
     from expctl.views.console import ConsoleProgress
 
     _check_numbers(peak, noise)
-    before = _kept(file)
     document = read_document(contents(file, "the ledger", bytes_max=BYTES_MAX), str(file))
+    before = _kept(file)
     given = given_by(before, maps or [], unit or [], document)
     options = Options(
         target=target,

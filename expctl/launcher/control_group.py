@@ -70,6 +70,24 @@ def kill_group(folder: Path) -> None:
         (folder / "cgroup.kill").write_text("1")
 
 
+def freeze_group(folder: Path, wait_s: float) -> bool:
+    """Freeze the processes in the control group at `folder` and all that they start; no signal but SIGKILL wakes them. Return
+    whether they all stand still within `wait_s` seconds; a long system call may take its time. Raises OSError.
+    """
+    (folder / "cgroup.freeze").write_text("1")
+    deadline = time.monotonic() + wait_s
+    while "frozen 1" not in (folder / "cgroup.events").read_text():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(POLL_S / 50)
+    return True
+
+
+def thaw_group(folder: Path) -> None:
+    """Let the processes in the control group at `folder` go on. Raises OSError."""
+    (folder / "cgroup.freeze").write_text("0")
+
+
 def pids_in(folder: Path) -> tuple[int, ...]:
     """Return the pids in the control group at `folder`, zombies included; none if the group is gone."""
     try:

@@ -13,6 +13,7 @@ from msgspec import Struct
 from expctl.launcher.own_processes import children_of_task
 
 POLL_S = 0.002
+CPUCLOCK_SCHED = 2  # of linux/posix-timers.h: the clock of a process by its pid
 
 
 class Identity(Struct, frozen=True, kw_only=True):
@@ -27,6 +28,14 @@ class Identity(Struct, frozen=True, kw_only=True):
     def is_alive(self) -> bool:
         """Return whether this very process still runs, and not another with its pid; False for a zombie."""
         return identity_of(self.pid) == self
+
+    def processor_ns(self) -> int | None:
+        """Return the processor time (ns) that all threads of this very process have taken; None if it is gone."""
+        try:
+            taken = time.clock_gettime_ns(~self.pid << 3 | CPUCLOCK_SCHED)
+        except OSError:
+            return None
+        return taken if self.is_alive() else None
 
     def send(self, number: signal.Signals) -> None:
         """Send the signal `number` to this very process; do nothing if it is gone or belongs to another user."""
@@ -54,7 +63,15 @@ def state_of(pid: int) -> str:
     return next(iter(stat_of(pid)), "")
 
 
-def stat_of(pid: int) -> list[str]:
+def is_stopped(pid: int) -> bool:
+    """Return whether every thread of the process `pid` is stopped or gone."""
+    try:
+        return all((stat_of(f"{pid}/task/{task}") or "X")[0] in "TtZX" for task in os.listdir(f"/proc/{pid}/task"))
+    except OSError:
+        return True
+
+
+def stat_of(pid: int | str) -> list[str]:
     """Return the fields of /proc/PID/stat after the name: state, parent, group, session, ...; [] without such a process."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:

@@ -11,15 +11,17 @@ from pathlib import Path
 from typing import IO
 
 from expctl.launcher.containment import Containment
-from expctl.launcher.control_group import kill_group, pids_in, remove_group
+from expctl.launcher.control_group import freeze_group, kill_group, pids_in, remove_group, thaw_group
 from expctl.launcher.kernel import prctl
 from expctl.launcher.launch import Launch
 from expctl.launcher.namespaces import makers
 from expctl.launcher.own_processes import end_with
-from expctl.launcher.process import POLL_S, Identity, await_end, children_of, family_of, identity_of, state_of
+from expctl.launcher.process import POLL_S, Identity, await_end, children_of, family_of, identity_of, is_stopped, state_of
 
 GRACE_S = (2.0, 1.0)  # after INT, after TERM; then KILL
 KILL_WAIT_S = 2.0
+STOP_WAIT_S = 5.0
+STOP_NS = 20_000  # of a thread that has stopped, but was interrupted on its way out
 PR_SET_CHILD_SUBREAPER = 36
 
 _live: set[int] = set()  # pids of our running children: any other child of ours is an orphan that the subreaper got
@@ -32,6 +34,13 @@ class Unkillable(Exception):
     def __init__(self, processes: Sequence[Identity]) -> None:
         pids = ", ".join(str(each.pid) for each in processes)
         super().__init__(f"can't be killed (pid {pids}): nothing is measured until it is gone")
+
+
+class Restless(Exception):
+    """Processes that were stopped did not stand still, so nothing may be timed beside them."""
+
+    def __init__(self) -> None:
+        super().__init__(f"was stopped and did not stand still within {STOP_WAIT_S:g} s")
 
 
 def start_own(
@@ -105,8 +114,8 @@ class Running:
         finally:
             containment.release()
         _live.add(self.process.pid)
-        self._ended = False
-        self._halted: set[Identity] = set()
+        self._ended = self._is_frozen = False
+        self._halted: dict[Identity, int | None] = {}  # and the processor time that each had taken
 
     def pids(self) -> tuple[int, ...]:
         """Return the pids of the process and its descendants; without a control group, orphaned descendants are missing."""
@@ -144,26 +153,54 @@ class Running:
                 os.killpg(self.process.pid, number)
 
     def halt(self) -> tuple[int, ...]:
-        """Stop the process and its descendants (SIGSTOP), also those that have left its group, until `go_on`. Return the pids
-        of those that have lost their parents.
+        """Stop the process and its descendants, also those that have left its process group, until `go_on`. Return the pids of
+        those that have lost their parents. Raises Restless.
         """
-        self.send(signal.SIGSTOP)
-        if self._containment.has_own_processes and self._group is not None and self.pids() == (self.process.pid,):
-            return ()  # asked at each turn of a worker; what is in a pid namespace of its own can't leave the group either
-        left = self._containment.orphans() if self._containment.has_own_processes else self._strays()
-        left = tuple(pid for pid in left if state_of(pid) not in ("Z", ""))
-        while new := {*_identities({*self.pids(), *_families(left)} - {self.process.pid})} - self._halted:
-            for each in new:
-                each.send(signal.SIGSTOP)
-            self._halted |= new
-        return left
+        if self._group is not None and self.process.pid in self.pids():
+            self._is_frozen = True
+            if not freeze_group(self._group.folder, STOP_WAIT_S):  # a stop by SIGSTOP could be undone, by a timer of their own
+                raise Restless
+            if self._containment.has_own_processes and self.pids() == (self.process.pid,):
+                return ()  # asked at each turn of a worker; what is in a pid namespace of its own can't leave the group either
+        else:
+            self._stop()
+        return self._left_behind()
 
-    def go_on(self) -> None:
-        """Let run again what `halt` has stopped."""
+    def _left_behind(self) -> tuple[int, ...]:
+        left = self._containment.orphans() if self._containment.has_own_processes else self._strays()
+        return tuple(pid for pid in left if state_of(pid) not in ("Z", ""))
+
+    def _stop(self) -> None:
+        """Stop all by SIGSTOP, and wait until every thread has stopped and no processor time is taken any more."""
+        self.send(signal.SIGSTOP)
+        deadline = time.monotonic() + STOP_WAIT_S
+        while True:
+            found, before = _identities({*self.pids(), *_families(self._left_behind())}), self._halted
+            for each in set(found) - before.keys():
+                each.send(signal.SIGSTOP)
+            self._halted = {each: each.processor_ns() for each in {*before, *found}}
+            if self._halted == before and all(is_stopped(each.pid) for each in found) and not self._has_run():
+                return
+            if time.monotonic() > deadline:
+                raise Restless
+            time.sleep(POLL_S / 50)
+
+    def _has_run(self) -> bool:
+        times = ((before, each.processor_ns()) for each, before in self._halted.items())
+        return any((after or 0) - (before or 0) > STOP_NS or (after is None) != (before is None) for before, after in times)
+
+    def go_on(self) -> bool:
+        """Let run again what `halt` has stopped; return whether none of it has run meanwhile."""
+        if self._is_frozen and self._group is not None:
+            thaw_group(self._group.folder)
+            self._is_frozen = False
+            return True
+        stood = self.process.poll() is not None or not self._has_run()
         for each in self._halted:
             each.send(signal.SIGCONT)
         self._halted.clear()
         self.send(signal.SIGCONT)
+        return stood
 
     def end(self) -> None:
         """Send SIGINT, after a pause SIGTERM, then kill the process and all its descendants. Do nothing in a second call.

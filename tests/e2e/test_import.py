@@ -54,6 +54,12 @@ def test_the_same_again_is_nothing_and_more_rows_are_added(repository: Foreign) 
     assert imported(repository) == {"P1": "KEEP", "P2": "REJECT", "P3": "INVALID", "P4": "KEEP"}
 
 
+@pytest.mark.parametrize("folder", ["/", ".", ""])
+def test_a_folder_without_a_name_is_no_ledger(repository: Foreign, folder: str) -> None:
+    answer = repository.expctl("import", folder)
+    assert (answer.status, printed_code(answer.err)) == (1, "file-not-readable")
+
+
 def test_a_dry_run_changes_nothing_and_needs_no_lock(repository: Foreign) -> None:
     before = repository.snapshot()
     answer = repository.concluded("import", given(repository, "plan.md", PLAN), "--dry-run")

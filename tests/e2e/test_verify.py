@@ -73,6 +73,11 @@ def test_a_repository_without_records_has_nothing_to_verify(repository: Foreign)
     assert not repository.concluded("verify", "--json").json()["verified"]
 
 
+def test_signers_may_be_a_link_that_leads_nowhere(repository: Foreign, tmp_path: Path) -> None:
+    (tmp_path / "loop").symlink_to("loop")
+    assert "nothing to verify" in repository.concluded("verify", "--signers", str(tmp_path / "loop")).out
+
+
 def hand_change(clone: Foreign) -> None:
     clone.write("src/total.py", FASTER + "# by hand\n")
     clone.commit("a little better")

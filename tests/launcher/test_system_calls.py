@@ -17,7 +17,7 @@ MACHINES = [*ARCHITECTURES]
 HEADERS = {"x86_64": "x86-linux-any/asm/unistd_64.h", "aarch64": "aarch64-linux-any/asm/unistd_64.h"}
 OWN, FOREIGN = 4242, 1
 REFUSED, NO_SUCH_CALL, ALLOWED = (0x50000 | errno.EPERM), (0x50000 | errno.ENOSYS), 0x7FFF0000
-CLONE_NEWUSER, CLONE_VM, PRIO_PROCESS, PRIO_PGRP, IOPRIO_PROCESS = 0x10000000, 0x100, 0, 1, 1
+CLONE_NEWUSER, CLONE_VM, CLONE_PARENT, PRIO_PROCESS, PRIO_PGRP, IOPRIO_PROCESS = 0x10000000, 0x100, 0x8000, 0, 1, 1
 AF_UNIX, AF_INET, AF_INET6, AF_NETLINK, AF_PACKET, AF_ALG, AF_VSOCK = 1, 2, 10, 16, 17, 38, 40
 SOCK_STREAM, SOCK_RAW, SOCK_CLOEXEC = 1, 3, 0o2000000
 USUAL = (
@@ -108,6 +108,7 @@ def test_what_is_forbidden_is_refused_and_the_usual_is_not(machine: str) -> None
 def test_threads_and_processes_are_allowed_without_namespaces(machine: str) -> None:
     judge = Judge(machine)
     assert (judge("clone", CLONE_VM | 17), judge("clone", CLONE_NEWUSER | 17)) == (ALLOWED, REFUSED)
+    assert judge("clone", CLONE_PARENT | 17) == REFUSED  # it would be a child of the runner's, not of the launch
     assert judge("clone3") == NO_SUCH_CALL
 
 

@@ -21,7 +21,7 @@ from expctl.domain.text import plain_text
 from expctl.launcher.disk_use import LOOK_EVERY_S, DiskWatch
 from expctl.launcher.launch import LOG_BYTES_MAX, MARK, ChildLimits, Launch
 from expctl.launcher.removal import empty
-from expctl.launcher.running import GRACE_S, KILL_WAIT_S, Running, Unkillable, become_subreaper
+from expctl.launcher.running import GRACE_S, KILL_WAIT_S, Restless, Running, Unkillable, become_subreaper
 from expctl.launcher.survivors import end_survivors
 
 __all__ = [
@@ -190,17 +190,19 @@ class Child:
         return bool(chunk)
 
     def stop(self) -> tuple[int, ...]:
-        """Stop the child and its descendants (SIGSTOP) until `go_on` is called; return the pids of those that have lost their
-        parents.
+        """Stop the child and its descendants until `go_on` is called; return the pids of those that have lost their parents.
+        Raises Gone if they don't stand still.
         """
         self._is_stopped = True
-        return self._running.halt()
+        try:
+            return self._running.halt()
+        except Restless as error:
+            raise Gone(str(error)) from error
 
-    def go_on(self) -> None:
-        """Let the child and its descendants run again if `stop` stopped them."""
-        if self._is_stopped:
-            self._running.go_on()
-            self._is_stopped = False
+    def go_on(self) -> bool:
+        """Let the child and its descendants run again if `stop` stopped them; return whether none of them has run meanwhile."""
+        was_stopped, self._is_stopped = self._is_stopped, False
+        return not was_stopped or self._running.go_on()
 
     def fate(self) -> str:
         """Return how the child ended, in words, e.g. `exited with status 1`. Waits up to 1 s for its end."""

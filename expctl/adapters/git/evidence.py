@@ -90,7 +90,7 @@ class GitEvidence:
         gpg.ssh.allowedSignersFile), N for none; see `%G?` of git log for the others.
         """
         names = tuple(commits)
-        options = ["-c", f"gpg.ssh.allowedSignersFile={signers.resolve()}"] if signers is not None else []
+        options = ["-c", f"gpg.ssh.allowedSignersFile={signers.absolute()}"] if signers is not None else []
         asked = [*options, "log", "--no-walk=unsorted", "--stdin", "--format=%H %G?"]
         answer = run_git(self._root, asked, "".join(f"{each}\n" for each in names).encode(), accepted=range(256))
         return dict(line.split() for line in answer.stdout.decode().splitlines()) if names else {}

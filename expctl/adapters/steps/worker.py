@@ -73,7 +73,8 @@ class Worker:
         """Send one request and return its answer. Raises StepFailed if it is late, or its `event` is not `wanted`."""
         if self.child.has_unread_lines():
             self._fail("said something that it was not asked")
-        self.child.go_on()
+        if not self.child.go_on():
+            self._fail("ran while the other side was timed: something has undone its stop")
         try:
             self.child.send(json.dumps(request))
             for line in self.child.lines(self._deadline_s):
