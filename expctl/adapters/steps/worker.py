@@ -35,7 +35,7 @@ class Visit:
 
 class Worker:
     """One benchmark process of one side, to which requests are sent; request and answer are one line each. With `takes_turns`
-    it is stopped (SIGSTOP) between requests, so that nothing of it runs while the other side works. If it
+    it stands still between requests, so that nothing of it runs while the other side works. If it
     `forgives`, its results may be wrong at the end.
     """
 
