@@ -13,7 +13,7 @@ from kernel.rivals.formulations import Product
 from kernel.rivals.operands import OperandSet
 
 TURN_S = 0.02
-"""What one turn of a formulation takes at least."""
+"""What one turn of a formulation takes."""
 
 
 class Turn(ABC):
@@ -22,8 +22,7 @@ class Turn(ABC):
     def __init__(self, product: Product, sets: Sequence[OperandSet]) -> None:
         self._product, self._sets = product, sets
         self.prepare()
-        self._repeats = 1
-        self._repeats = max(1, round(TURN_S * 1e9 / (self.ns() * len(sets))))
+        self._set_ns = self.total_ns(1)
 
     @abstractmethod
     def prepare(self) -> None:
@@ -37,9 +36,16 @@ class Turn(ABC):
     def total_ns(self, repeats: int) -> float:
         """Return the ns of `repeats` calls of `once`."""
 
-    def ns(self) -> float:
-        """Return the ns of one product, as the mean of a turn."""
-        return self.total_ns(self._repeats) / (self._repeats * len(self._sets))
+    def ns(self, seconds: float = TURN_S) -> float:
+        """Return the ns of one product, as the mean of a turn of about so many seconds."""
+        return self.total_ns(self._repeats(seconds)) / self.products(seconds)
+
+    def products(self, seconds: float) -> int:
+        """Return how many products such a turn computes."""
+        return self._repeats(seconds) * len(self._sets)
+
+    def _repeats(self, seconds: float) -> int:
+        return max(1, round(seconds * 1e9 / self._set_ns))
 
 
 class WallTurn(Turn):
