@@ -10,8 +10,10 @@ from numbers import Real
 
 import torch
 from torch import Tensor
+from torch.compiler import is_compiling
 from torch.nn import Parameter
 
+from kernel.operator import direct
 from kernel.operator.arguments import NUMBERS, extents, format_number, require
 from kernel.operator.launches import MADE, launch_on
 from kernel.operator.packed import library_on, pack, pieces
@@ -40,9 +42,12 @@ def scaled_mm(a: Tensor, b_prepacked: Tensor, scale: float, bias: Tensor | None 
     ValueError with what was expected and found, NotImplementedError where a gradient would be needed, BuildError or
     LibraryError where no build is found or made.
     """
+    compiling = is_compiling()
+    if not compiling and (known := direct.call(a, b_prepacked, scale, bias, b_dtype)) is not None:
+        return known
     if torch.is_grad_enabled() and (a.requires_grad or b_prepacked.requires_grad or (bias is not None and bias.requires_grad)):
         raise NotImplementedError("scaled_mm has no gradient: call it under torch.no_grad(), or detach what requires one")
-    if torch.compiler.is_compiling() or _is_intercepted(a, b_prepacked, bias):
+    if compiling or _is_intercepted(a, b_prepacked, bias):
         result: Tensor = _OPERATOR(a, b_prepacked, scale, bias, b_dtype)
         return result
     return _scaled_mm(a, b_prepacked, scale, bias, b_dtype)
@@ -62,6 +67,8 @@ def _is_intercepted(a: Tensor, b_prepacked: Tensor, bias: Tensor | None) -> bool
 
 
 def _scaled_mm(a: Tensor, b_prepacked: Tensor, scale: float, bias: Tensor | None = None, b_dtype: int | None = None) -> Tensor:
+    if (known := direct.call(a, b_prepacked, scale, bias, b_dtype)) is not None:
+        return known
     if type(scale) is not float:
         require(isinstance(scale, Real), "scale", "a number (reading a tensor would wait for its device)", type(scale))
         scale = float(scale)

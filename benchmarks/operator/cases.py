@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import torch
@@ -16,6 +17,7 @@ from expctl.harness.limits import Judgement
 from kernel import op
 from kernel.harness import reference
 from kernel.harness.shapes import KPI_SIZES, Case, cases
+from kernel.operator import direct
 from kernel.operator.arguments import NUMBERS
 from kernel.operator.builds import library_for
 from kernel.operator.devices import target_of
@@ -72,6 +74,16 @@ def forced(config: Config | None) -> Iterator[None]:
         if config is not None:
             os.environ.pop("HIP_FORCE_CONFIG")
             os.environ.update({} if before is None else {"HIP_FORCE_CONFIG": before})
+
+
+def past_python(a: Tensor, packed: Tensor, scale: float, bias: Tensor | None) -> Tensor:
+    """Compute C by the operator's extension, after Python has launched such a product with no config forced."""
+    with patch.dict(os.environ, {"HIP_FORCE_CONFIG": ""}):
+        op.scaled_mm(a, packed, scale, bias)
+    c = direct.call(a, packed, scale, bias, None)
+    if c is None:
+        raise AssertionError("the extension left a product to Python that is like one before")
+    return c
 
 
 def captured(a: Tensor, packed: Tensor, scale: float, bias: Tensor | None) -> Tensor:

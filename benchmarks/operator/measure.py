@@ -2,11 +2,13 @@
 
 python -m benchmarks.operator.measure [--device cuda|cpu|stand-in] [--out operator.json]
 
-The products of the harness's test run eagerly; on a GPU also in CUDA graphs, whole under torch.compile, and once with the
-very first launch of a process inside a capture. Then calls are timed where the host is what limits them: a small product,
-500 calls in a row, the ways interleaved, medians of 41. "Raw" is the library's own function with its argument made
-beforehand. On a CPU (after its products) and with `stand-in` nothing is launched there: what remains is the cost of Python. The
-exit status is 1 if a product is wrong or a call costs more than 5 us beyond the raw launch.
+The products of the harness's test run eagerly; on a GPU also past Python (by the extension of kernel/operator/direct.py), in
+CUDA graphs, whole under torch.compile, and with the very first launch of a process inside a capture. Then calls are timed where
+the host is what limits them: a small product, 500 calls in a row, the ways interleaved, medians of 41. "Raw" is the library's
+own function with its argument made beforehand. On a CPU (after its products) and with `stand-in` nothing is launched there:
+what remains is the processor time of the call. "path" says whether the operator's calls went by the extension, or why not;
+EXPCTL_OPERATOR_CALLS=python runs everything without it. The exit status is 1 if a product is wrong or a call costs more than
+5 us beyond the raw launch.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ import torch
 from benchmarks.operator import cases
 from benchmarks.operator.stand_in import StandIn
 from kernel import op
+from kernel.operator import direct
 from kernel.operator.builds import library_for
 from kernel.operator.devices import target_of
 from kernel.runtime.formats import Fp8
@@ -43,7 +46,8 @@ from benchmarks.operator import cases
 from kernel import op
 a, b = torch.randn(64, 64).half().cuda(), torch.randn(64, 64).to(torch.float8_e5m2).cuda()
 packed = op.prepack(b)
-torch.testing.assert_close(cases.captured(a, packed, 1.0, None), (a.float() @ b.float()).half(), rtol=2e-3, atol=1e-3)
+for _ in "first", "like the first":
+    torch.testing.assert_close(cases.captured(a, packed, 1.0, None), (a.float() @ b.float()).half(), rtol=2e-3, atol=1e-3)
 """
 
 
@@ -52,6 +56,8 @@ def tested(device: torch.device) -> dict[str, Any]:
     every = cases.cases_of(device)
     ways: dict[str, cases.Call] = {"eager": op.scaled_mm}
     if device.type == "cuda":
+        if direct.path() == "C++":
+            ways["past Python"] = cases.past_python
         ways |= {"captured": cases.captured, "compiled": cases.compiled}
     told: dict[str, Any] = {}
     for way, call in ways.items():
@@ -69,16 +75,18 @@ def first_launch_in_a_capture() -> str:
     return "right" if ran.returncode == 0 else ran.stderr[-2000:]
 
 
-def host_us(ways: dict[str, Callable[[], object]], wait: Callable[[], object]) -> dict[str, float]:
-    """Return the median us that the host spends on a call of each way."""
+def host_us(
+    ways: dict[str, Callable[[], object]], wait: Callable[[], object], clock: Callable[[], int] = time.process_time_ns
+) -> dict[str, float]:
+    """Return the median us that the host spends on a call of each way, by a clock of ns."""
     found: dict[str, list[float]] = {name: [] for name in ways}
     for _ in range(REPEATS):
         for name, call in ways.items():
             wait()
-            begin = time.perf_counter_ns()
+            begin = clock()
             for _ in range(CALLS):
                 call()
-            found[name].append((time.perf_counter_ns() - begin) / CALLS / 1e3)
+            found[name].append((clock() - begin) / CALLS / 1e3)
             wait()
     return {name: statistics.median(each) for name, each in found.items()}
 
@@ -105,19 +113,30 @@ def ways_to_call(library: DeviceLibrary, device: torch.device, stream: int) -> d
 
 
 def measured(device: torch.device) -> dict[str, Any]:
-    """Return us of a call in each way, on a GPU or with an empty stand-in for one."""
+    """Return us of a call in each way, on a GPU or with an empty stand-in for one: of processor time where there is none."""
     if device.type == "cuda":
         library = library_for(target_of(device), device.index)
         assert isinstance(library, DeviceLibrary)  # noqa: S101  the target of a GPU
-        stream = torch.cuda.current_stream(device).cuda_stream
-        us = host_us(ways_to_call(library, device, stream), torch.cuda.synchronize)
+        ways = ways_to_call(library, device, torch.cuda.current_stream(device).cuda_stream)
+        us = timed_with_and_without_extension(ways, torch.cuda.synchronize, time.perf_counter_ns)
     else:
         with tempfile.TemporaryDirectory() as folder:
             stand_in = StandIn(Path(folder))
             stand_in.be_empty()
             with stand_in.runs_for_the_cpu():
-                us = host_us(ways_to_call(DeviceLibrary(stand_in.path, "sm_90"), device, 0), nullcontext)
+                ways = ways_to_call(DeviceLibrary(stand_in.path, "sm_90"), device, 0)
+                us = timed_with_and_without_extension(ways, nullcontext, time.process_time_ns)
     return {"shape": [M, N, K], "us": us, "beyond_raw_us": us["operator"] - us["raw launch"]}
+
+
+def timed_with_and_without_extension(
+    ways: dict[str, Callable[[], object]], wait: Callable[[], object], clock: Callable[[], int]
+) -> dict[str, float]:
+    """Return the us of each way, and of those of the operator once more with Python doing every call."""
+    us = host_us(ways, wait, clock)
+    direct.forget()
+    again = {f"{name}, by Python": call for name, call in ways.items() if name.startswith("operator")}
+    return us | host_us(again, wait, clock)
 
 
 def main() -> int:
@@ -128,7 +147,7 @@ def main() -> int:
     options = parser.parse_args()
     device = torch.device("cuda", torch.cuda.current_device()) if options.device == "cuda" else torch.device("cpu")
     name = torch.cuda.get_device_name(device) if device.type == "cuda" else options.device
-    told: dict[str, Any] = {"device": name, "torch": torch.__version__, "products": {}}
+    told: dict[str, Any] = {"device": name, "torch": torch.__version__, "path": direct.path(), "products": {}}
     if options.device != "stand-in":
         told["products"] = tested(device)
     if device.type == "cuda":

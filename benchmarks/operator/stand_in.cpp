@@ -7,12 +7,19 @@
 extern "C" {
 int stand_in_opened = -1;   // the device
 int stand_in_empty = 0;     // set: launches do nothing
+int stand_in_error = 0;     // what launches return before they do anything
 void *stand_in_stream = nullptr;   // of the last launch
 int stand_in_config = -1;   // its config
 }
 
 EXPORTED int scaled_mm_machine() { return scaled_mm::kCuda; }
 EXPORTED const char *scaled_mm_device_error() { return "this is a stand-in"; }
+
+// As torch's aoti_torch_get_current_cuda_stream.
+EXPORTED int stand_in_current_stream(int ordinal, void **stream) {
+  *stream = reinterpret_cast<void *>(static_cast<uintptr_t>(0x5000 + ordinal));
+  return 0;
+}
 
 EXPORTED int scaled_mm_device_open(int ordinal) {
   stand_in_opened = ordinal;
@@ -27,6 +34,7 @@ EXPORTED int scaled_mm_device_describe(int, char *name, int, int *compute_units)
 
 EXPORTED int scaled_mm_enqueue(const scaled_mm::Call *call) {
   using namespace scaled_mm;
+  if (stand_in_error) return stand_in_error;
   stand_in_stream = call->stream;
   const int forced = forced_config(), config = forced == kConfigCount ? call->config : forced;
   if (config < 0) return -config;

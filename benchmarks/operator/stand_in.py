@@ -12,7 +12,7 @@ from unittest.mock import patch
 
 import torch
 
-from kernel.operator import builds, launches
+from kernel.operator import builds, direct, launches
 from kernel.runtime.build import ZIG_CPP
 
 CPU = torch.device("cpu")
@@ -57,6 +57,10 @@ class StandIn:
         """Do nothing in launches from now on, or compute in them."""
         self._number("empty").value = empty
 
+    def fail(self, error: int) -> None:
+        """Let launches return `error`, an ErrorCode of kernel/hip/host.h, from now on; 0 for none."""
+        self._number("error").value = error
+
     @contextmanager
     def runs_for_the_cpu(self, ordinal: int = 0, current: int = 0) -> Iterator[launches.Launch]:
         """Launch CPU tensors as if they lay on GPU `ordinal` while GPU `current` is the current one."""
@@ -65,6 +69,8 @@ class StandIn:
             stack.enter_context(patch.object(torch._C, "_cuda_getDevice", lambda: current, create=True))
             stack.enter_context(patch.object(torch._C, "_cuda_getCurrentRawStream", lambda of: STREAM + of, create=True))
             stack.enter_context(patch.dict(os.environ, {builds.VARIABLE: f"{self.path}{os.pathsep}{builds.kept('cpu')}"}))
-            launch = launches.on_gpu(ordinal, "sm_90")
+            teller = ctypes.cast(self._library.stand_in_current_stream, ctypes.c_void_p).value
+            launch = launches.on_gpu(ordinal, "sm_90", teller)
+            stack.callback(direct.forget)
             stack.enter_context(patch.dict(launches.MADE, {CPU: launch}))
             yield launch

@@ -39,7 +39,7 @@ def _first(paths: list[str], target: str, ordinal: int) -> Library:
 def kept(target: str) -> Path:
     """Return the build of this source by this compiler in the user's cache; make it if it isn't there. Raises BuildError."""
     argv = build.command(target, Path("scaled_mm.so"))
-    folder = _cache() / _key(argv)
+    folder = cache() / _key(argv)
     library = folder / "scaled_mm.so"
     if not library.exists():
         folder.mkdir(parents=True, exist_ok=True)
@@ -48,7 +48,8 @@ def kept(target: str) -> Path:
     return library
 
 
-def _cache() -> Path:
+def cache() -> Path:
+    """Return the folder of the builds that are kept for the operator."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "expctl" / "kernel"
 
 

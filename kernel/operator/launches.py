@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 from collections.abc import Callable
-from typing import cast
+from typing import Any, cast
 
 import torch
 from torch import Tensor
 
+from kernel.operator import direct
 from kernel.operator.builds import library_for
 from kernel.operator.devices import target_of
 from kernel.operator.packed import library_on, require_packed
@@ -56,22 +58,28 @@ def _on_cpu() -> Launch:
     return launch
 
 
-def on_gpu(ordinal: int, target: str) -> Launch:
-    """Return what enqueues on the current stream of GPU `ordinal`, and neither waits nor allocates."""
+def on_gpu(ordinal: int, target: str, stream_teller: int | None = None) -> Launch:
+    """Return what enqueues on the current stream of GPU `ordinal`, and neither waits nor allocates.
+
+    `stream_teller` is the address of the C function that tells the stream, 0 or None for torch's.
+    """
     with torch.cuda.device(ordinal):
         library = cast("DeviceLibrary", library_for(target, ordinal))
     enqueue, pack = library.enqueuer(), CALL.pack
     stream_of, current_device = torch._C._cuda_getCurrentRawStream, torch._C._cuda_getDevice
-    chosen: dict[tuple[int, int, int, int], int] = {}
+    address = ctypes.cast(cast("Any", enqueue), ctypes.c_void_p).value or 0
+    teller = stream_teller or direct.stream_teller()
+    chosen: dict[tuple[int, int, int, int, int], int] = {}
 
     def launch(fp8: int, a: Tensor, b: Tensor, scale: float, bias: Tensor | None, c: Tensor, m: int, n: int, k: int) -> None:
-        shape = m, n, k, b.size(0)
+        shape = m, n, k, b.size(0), fp8
         config = chosen.get(shape)
         if config is None:
             require_packed(library, b, n, k)
             config = choose(library, m, n, k)
             if not os.environ.get("HIP_FORCE_CONFIG"):  # which goes before that of a call
                 chosen[shape] = config
+                direct.remember(a, b, fp8, config, ordinal, address, teller)
         addresses = a.data_ptr(), b.data_ptr(), 0 if bias is None else bias.data_ptr(), c.data_ptr()
         call = pack(config, fp8, *addresses, scale, m, n, k, stream_of(ordinal))
         if current_device() == ordinal:
