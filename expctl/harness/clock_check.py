@@ -21,6 +21,12 @@ class ClockCheck:
         """Add one timed request: the ns that its launches took by their own clock and seen from outside, and their batches."""
         self._requests.append((told_ns, outside_ns, batches))
 
+    def agree(self, told_ns: int, outside_ns: int, batches: int) -> bool:
+        """Tell whether one request's times differ by no more than 1 % and the allowance. One that doesn't may be timed again: a
+        host that was disturbed is so once, and who hides work does it again.
+        """
+        return outside_ns - told_ns <= AGREEMENT * told_ns + batches * self._allowance_ns
+
     def check(self) -> None:
         """Raise BuildFailed when the outside times exceed the build's own by more, on average, than 1 % and the allowance.
 

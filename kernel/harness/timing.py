@@ -60,7 +60,17 @@ class TimedSize:
             iterations += 1
 
     def time(self, iterations: int) -> TimedRequest:
-        """Make `iterations` launches, each on new inputs and into a poisoned C. Raises BuildFailed."""
+        """Make `iterations` launches, each on new inputs and into a poisoned C; where the clocks differ, once more, and that
+        counts. Raises BuildFailed.
+        """
+        ns, *seen = self._launched(iterations)
+        if not self._clock_check.agree(sum(ns), *seen):
+            ns, *seen = self._launched(iterations)
+        self._clock_check.add(sum(ns), *seen)
+        return TimedRequest(ns, seen[0])
+
+    def _launched(self, iterations: int) -> tuple[tuple[int, ...], int, int]:
+        """Return the ns of so many launches, those of all together where seen from outside, and the number of batches."""
         batches: list[TimedBatch] = []
         left = iterations
         while left:
@@ -71,9 +81,7 @@ class TimedSize:
                 self._whole = draws[kept[-1]], self._launcher.whole(kept[-1])
             left -= len(draws)
         outside_ns = self._outside_clock.outside_ns(batches)
-        ns = tuple(ns for batch in batches for ns in batch.ns)
-        self._clock_check.add(sum(ns), outside_ns, len(batches))
-        return TimedRequest(ns, outside_ns)
+        return tuple(ns for batch in batches for ns in batch.ns), outside_ns, len(batches)
 
     def _sample(self, number: int, draw: Draw) -> bool:
         """Copy sampled elements of output `number` for `check`; return whether it is the one to compare as a whole. Of k

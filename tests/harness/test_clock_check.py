@@ -38,3 +38,11 @@ def test_of_few_visits_each_counts() -> None:
     """A launch on a GPU has two, of one iteration and of ten: work on another stream hides most in the second."""
     with pytest.raises(BuildFailed, match="by its own clock"):
         settled(ALLOWED_NS // 2, 10 * ALLOWED_NS)
+
+
+def test_a_request_that_differs_is_told_from_one_that_agrees() -> None:
+    clock_check = ClockCheck(ALLOWED_NS)
+    assert clock_check.agree(TOLD_NS, TOLD_NS + ALLOWED_NS + TOLD_NS // 100, 1)
+    assert not clock_check.agree(TOLD_NS, TOLD_NS + ALLOWED_NS + TOLD_NS // 100 + 1, 1)
+    assert clock_check.agree(TOLD_NS, TOLD_NS + 2 * ALLOWED_NS, 2)
+    assert clock_check.agree(TOLD_NS, 0, 1)

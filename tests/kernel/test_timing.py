@@ -1,0 +1,43 @@
+"""A request whose clocks differ is timed once more, and that counts."""
+
+from __future__ import annotations
+
+import pytest
+
+from expctl.harness.clock_check import ClockCheck
+from expctl.harness.report import BuildFailed
+from kernel.harness import reference
+from kernel.harness.timing import TimedSize
+
+ALLOWED_NS = 1_000_000
+HONEST, DISTURBED, OTHER = ((700, 66_000), 90_000, 3), ((700, 66_000), 3_500_000, 3), ((701, 66_001), 95_000, 3)
+
+
+class Answered(TimedSize):
+    """Its launches take what it was told that they take: ns of each, ns from outside, batches."""
+
+    def __init__(self, *answers: tuple[tuple[int, ...], int, int]) -> None:
+        self._clock_check, self._answers = ClockCheck(ALLOWED_NS), list(answers)
+        self._sampled, self._whole = [], None
+
+    def _launched(self, iterations: int) -> tuple[tuple[int, ...], int, int]:  # noqa: ARG002
+        return self._answers.pop(0)
+
+
+def test_where_the_clocks_agree_the_first_counts() -> None:
+    size = Answered(HONEST, OTHER)
+    assert size.time(2).ns == HONEST[0]
+    size.check(reference.Limits())
+
+
+def test_a_disturbed_host_costs_one_more_request() -> None:
+    size = Answered(DISTURBED, OTHER)
+    assert size.time(2).ns == OTHER[0]
+    size.check(reference.Limits())
+
+
+def test_who_hides_work_twice_is_blamed() -> None:
+    size = Answered(DISTURBED, DISTURBED, HONEST)
+    size.time(2)
+    with pytest.raises(BuildFailed, match="a timed request took 67 us; 3433 us more were seen from outside"):
+        size.check(reference.Limits())
