@@ -12,7 +12,8 @@ from expctl.domain.experiment.noise import Calibrated, Noise
 from expctl.domain.experiment.record import OBJECTIVE
 from expctl.domain.protocol.model import Benchmark, Style
 from expctl.domain.verdict.interference import lost_rounds
-from expctl.domain.verdict.samples import Sample, round_effects, side_spreads
+from expctl.domain.verdict.paired_rounds import by_pairs
+from expctl.domain.verdict.samples import RoundEffect, Sample, round_effects, side_spreads
 from expctl.domain.verdict.statistics import autocorrelation, t999, t_interval
 
 VERSION = 1
@@ -27,8 +28,9 @@ Z_POWER = 1.645
 class SizeNoise(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Noise at one problem size, or of the objective (the weighted mean over all sizes), in percent (log units * 100).
 
-    `sd_percent` is the standard deviation of the effect of one round. `mean_percent` is the mean effect, which should be zero,
-    with its two-sided 95 % interval. `autocorrelation` is that of successive rounds (lag 1). `spread_percent` is the standard
+    `sd_percent` is the standard deviation of the effect of one round (with `respawn`, the rounds of one pair of workers are
+    one). `mean_percent` is the mean effect, which should be zero, with its two-sided 95 % interval. `autocorrelation` is
+    that of successive rounds (lag 1). `spread_percent` is the standard
     deviation of ln t over the iterations of one side, its median over rounds and sides; 0 for the objective.
     """
 
@@ -93,9 +95,14 @@ def mde(sd: float, rounds: int) -> float:
     return (Z_SHOWN + Z_POWER) * sd / math.sqrt(rounds)
 
 
+def counted_rounds(samples: Sequence[Sample], benchmark: Benchmark) -> tuple[RoundEffect, ...]:
+    """Return the rounds without foreign load as a run counts them: those of one pair of workers as one."""
+    return by_pairs(round_effects(samples), benchmark.respawn).effects
+
+
 def calibration_of(samples: Sequence[Sample], *, target: str, benchmark: Benchmark, date: str, base: str) -> Calibration:
     """Compute a calibration from samples of commit `base` against itself. Needs at least two rounds without foreign load."""
-    rounds = round_effects(samples)
+    rounds = counted_rounds(samples, benchmark)
     spreads = side_spreads(samples)
     weights = {size.name: size.weight for size in benchmark.sizes}
     noise = {OBJECTIVE: _noise([each.objective(weights) for each in rounds], ())}
@@ -116,11 +123,12 @@ def calibration_of(samples: Sequence[Sample], *, target: str, benchmark: Benchma
 
 
 def benchmark_identity(target: str, benchmark: Benchmark) -> str:
-    """Return a hash (12 hex digits) of what affects a benchmark's noise: target, style, sizes, counts, layouts, command."""
+    """Return a hash (12 hex digits) of what affects a benchmark's noise: target, style, sizes, counts, layouts, respawn,
+    command."""
     quads = benchmark.quads if benchmark.style is Style.FINE else 0
     sizes = [[size.name, size.weight] for size in benchmark.sizes]
     parts = [target, benchmark.style, sizes, quads, benchmark.iterations, list(benchmark.argv)]
-    parts += [{"layouts": benchmark.layouts}] if benchmark.layouts > 1 else []
+    parts += [{name: value} for name in ("layouts", "respawn") if (value := getattr(benchmark, name)) > 1]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:12]
 
 

@@ -8,9 +8,9 @@ from expctl.domain.experiment.noise import Calibrated
 from expctl.domain.protocol.calibration_rounds import ROUNDS
 from expctl.domain.protocol.model import Calibrate, Protocol
 from expctl.domain.run.step_result import Failed
-from expctl.domain.verdict.calibration import Calibration, calibration_of
+from expctl.domain.verdict.calibration import Calibration, calibration_of, counted_rounds
 from expctl.domain.verdict.judge import too_many
-from expctl.domain.verdict.samples import Sample, Side, round_effects
+from expctl.domain.verdict.samples import Sample, Side
 from expctl.flow.measuring.measure_round import measure_round
 from expctl.flow.measuring.setup import Setup
 from expctl.flow.repository import preflight
@@ -98,8 +98,8 @@ def _rounds(setup: Setup, layouts: tuple[Path, ...], cwd: Path, rounds: int) -> 
     """
     context, artifacts = setup.context, {Side.BASELINE: layouts, Side.CANDIDATE: (*layouts[1:], layouts[0])}
     samples: list[Sample] = []
-    number = tainted = lost = 0
-    while number - lost < rounds:
+    number = tainted = done = 0
+    while done < rounds:
         found = measure_round(context, setup.tools, setup.benchmark, cwd=cwd, artifacts=artifacts, number=number)
         if isinstance(found, Failed):
             raise Refused(
@@ -112,8 +112,8 @@ def _rounds(setup: Setup, layouts: tuple[Path, ...], cwd: Path, rounds: int) -> 
         samples += found
         number += 1
         tainted += any(each.taints for each in found)
-        lost += not round_effects(found)
-        context.progress.advance("calibrate round", number - lost, rounds)
+        done = len(counted_rounds(samples, setup.benchmark))
+        context.progress.advance("calibrate round", done, rounds)
         if too_many(tainted, number):
             why = ", ".join(sorted({taint for sample in samples for taint in sample.taints}))
             raise Busy(
@@ -123,6 +123,6 @@ def _rounds(setup: Setup, layouts: tuple[Path, ...], cwd: Path, rounds: int) -> 
                 found=f"{tainted} of {number} rounds were disturbed ({why})",
                 hint="let those processes finish, then run the same command again; `expctl gate` shows them",
             )
-        if number - lost < rounds and context.stop_requested():
+        if done < rounds and context.stop_requested():
             raise Interrupted(f"stopped after round {number} of a calibration; nothing is kept, the same command starts over")
     return tuple(samples)

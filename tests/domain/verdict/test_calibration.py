@@ -78,6 +78,20 @@ def test_known_rounds_have_the_figures_that_a_pen_finds() -> None:
     assert list(found.noise) == [OBJECTIVE, "big", "small"]
 
 
+def test_rounds_of_one_pair_of_workers_are_one() -> None:
+    """Where the workers' memory lies is worth 1 %, the same in all rounds of a pair: rounds alone would favour a side."""
+    effects = [{"big": 0.01 * sign, "small": 0.01 * sign} for sign in (1, 1, 1, -1, -1, -1, 1)]
+    samples = [replace(each, pair=each.round // 3 * 3) for each in rounds_of(effects)]
+    found = calibration_of(
+        samples, target="cpu", benchmark=replace(BENCHMARK, respawn=3), date="2026-03-01T00:00:00Z", base="b0"
+    )
+    assert found.rounds == 2
+    assert found.round_s == pytest.approx(6.0075, abs=0.005)
+    assert found.noise["big"].sd_percent == pytest.approx(math.sqrt(2), abs=1e-4)
+    assert found.noise["big"].mean_percent == pytest.approx(0.0, abs=1e-4)
+    assert not found.biased()
+
+
 def test_a_known_sigma_is_found_again_and_so_is_that_of_the_objective() -> None:
     found = calibrated(rounds_of(noisy(2000)))
     assert found.noise["big"].sd_percent == pytest.approx(0.3, rel=0.05)
@@ -145,6 +159,7 @@ CHANGES: dict[str, dict[str, Any]] = {
     "quads": {"quads": 3},
     "iterations": {"iterations": 3},
     "layouts": {"layouts": 8},
+    "respawn": {"respawn": 4},
     "argv": {"argv": ("run", "faster")},
 }
 
