@@ -89,9 +89,9 @@ def folder_of(pid: int, root: str = "/proc") -> str:
     """Return the folder in /proc that shows memory and open files of a process: its own, or, if its first thread has ended,
     that of one that runs on.
     """
-    own, fields = f"{root}/{pid}", stat_of(pid, root)
-    if fields[:1] == ["Z"] and not has_ended(fields):
-        with contextlib.suppress(OSError):
+    own = f"{root}/{pid}"
+    with contextlib.suppress(OSError):
+        if os.stat(f"{own}/task").st_nlink > 3 and stat_of(pid, root)[:1] == ["Z"]:  # 2, and one for each thread
             tasks = [f"{pid}/task/{task}" for task in os.listdir(f"{own}/task")]
             return next((f"{root}/{each}" for each in tasks if (stat_of(each, root) or "X")[0] not in "ZX"), own)
     return own
@@ -138,11 +138,15 @@ def name_of(pid: int) -> str:
 
 def carries(pid: int, entry: bytes) -> bool:
     """Return whether the environment with which a process was started contains `entry`, e.g. b"NAME=value"."""
+    return entry in (_environ(f"/proc/{pid}") or _environ(folder_of(pid))).split(b"\0")
+
+
+def _environ(folder: str) -> bytes:
     try:
-        with open(f"{folder_of(pid)}/environ", "rb") as file:
-            return entry in file.read().split(b"\0")
+        with open(f"{folder}/environ", "rb") as file:
+            return file.read()
     except OSError:
-        return False
+        return b""
 
 
 def await_end(processes: Iterable[Identity], wait_s: float) -> tuple[Identity, ...]:

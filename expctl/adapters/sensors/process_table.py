@@ -112,17 +112,8 @@ class ProcessTable:
 
     def read(self, pid: int, file: str, most: int = BYTES_MOST) -> bytes:
         """Return at most `most` bytes of /proc/PID/`file`; empty if the process is gone or we may not read it."""
-        folder = folder_of(pid, self._root) if file in OF_MEMORY else f"{self._root}/{pid}"
-        try:
-            descriptor = os.open(f"{folder}/{file}", os.O_RDONLY | os.O_CLOEXEC)
-        except OSError:
-            return b""
-        try:
-            return os.read(descriptor, most)
-        except OSError:
-            return b""
-        finally:
-            os.close(descriptor)
+        found = _read(f"{self._root}/{pid}/{file}", most)
+        return found if found or file not in OF_MEMORY else _read(f"{folder_of(pid, self._root)}/{file}", most)
 
     def links(self, pid: int) -> list[str] | None:
         """Return the paths that the open file descriptors of `pid` point to; None if we may not read them."""
@@ -163,3 +154,16 @@ class ProcessTable:
 def utc(seconds: float) -> str:
     """Return a time, in `seconds` since 1970, as UTC in the form that records use, e.g. `2026-03-01T10:00:00Z`."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
+
+
+def _read(path: str, most: int) -> bytes:
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return b""
+    try:
+        return os.read(descriptor, most)
+    except OSError:
+        return b""
+    finally:
+        os.close(descriptor)
