@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
+from expctl.launcher.process import folder_of
+
 LOOK_EVERY_S = 0.1
 SHARE_OF_TIME = 0.1
 """Largest share of the time that measuring may take: a large tree is measured less often."""
@@ -81,12 +83,13 @@ class DiskWatch:
 def _unlinked(pid: int) -> int:
     total = 0
     try:
-        descriptors = os.listdir(f"/proc/{pid}/fd")
+        folder = folder_of(pid)
+        descriptors = os.listdir(f"{folder}/fd")
     except OSError:
         return 0
     for each in descriptors:
         try:
-            facts = os.stat(f"/proc/{pid}/fd/{each}")
+            facts = os.stat(f"{folder}/fd/{each}")
         except OSError:
             continue
         total += facts.st_blocks * BLOCK_BYTES if stat.S_ISREG(facts.st_mode) and not facts.st_nlink else 0

@@ -5,7 +5,7 @@ import functools
 import os
 import signal
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -26,7 +26,7 @@ class Identity(Struct, frozen=True, kw_only=True):
     boot: str
 
     def is_alive(self) -> bool:
-        """Return whether this very process still runs, and not another with its pid; False for a zombie."""
+        """Return whether this very process still runs, and not another with its pid; False once it has ended."""
         return identity_of(self.pid) == self
 
     def processor_ns(self) -> int | None:
@@ -51,11 +51,16 @@ def boot_id() -> str:
 
 
 def identity_of(pid: int) -> Identity | None:
-    """Return the identity of the process `pid`; None if there is no such process, or it is a zombie."""
+    """Return the identity of the process `pid`; None if there is no such process, or it has ended."""
     fields = stat_of(pid)
-    if not fields or fields[0] in ("Z", "X"):
-        return None
-    return Identity(pid=pid, start_ticks=int(fields[19]), boot=boot_id())
+    return None if has_ended(fields) else Identity(pid=pid, start_ticks=int(fields[19]), boot=boot_id())
+
+
+def has_ended(fields: Sequence[str]) -> bool:
+    """Return whether a process has ended, by what `stat_of` returned. The kernel shows one whose first thread alone has ended
+    as a zombie, too, but counts the threads that run on.
+    """
+    return not fields or (fields[0] in ("Z", "X") and int(fields[17]) < 2)
 
 
 def state_of(pid: int) -> str:
@@ -71,13 +76,25 @@ def is_stopped(pid: int) -> bool:
         return True
 
 
-def stat_of(pid: int | str) -> list[str]:
+def stat_of(pid: int | str, root: str = "/proc") -> list[str]:
     """Return the fields of /proc/PID/stat after the name: state, parent, group, session, ...; [] without such a process."""
     try:
-        with open(f"/proc/{pid}/stat", "rb") as file:
+        with open(f"{root}/{pid}/stat", "rb") as file:
             return file.read().decode(errors="replace").rpartition(")")[2].split()
     except (FileNotFoundError, ProcessLookupError):
         return []
+
+
+def folder_of(pid: int, root: str = "/proc") -> str:
+    """Return the folder in /proc that shows memory and open files of a process: its own, or, if its first thread has ended,
+    that of one that runs on.
+    """
+    own = f"{root}/{pid}"
+    with contextlib.suppress(OSError):
+        if os.stat(f"{own}/task").st_nlink > 3 and stat_of(pid, root)[:1] == ["Z"]:  # 2, and one for each thread
+            tasks = [f"{pid}/task/{task}" for task in os.listdir(f"{own}/task")]
+            return next((f"{root}/{each}" for each in tasks if (stat_of(each, root) or "X")[0] not in "ZX"), own)
+    return own
 
 
 def pids() -> list[int]:
@@ -121,11 +138,15 @@ def name_of(pid: int) -> str:
 
 def carries(pid: int, entry: bytes) -> bool:
     """Return whether the environment with which a process was started contains `entry`, e.g. b"NAME=value"."""
+    return entry in (_environ(f"/proc/{pid}") or _environ(folder_of(pid))).split(b"\0")
+
+
+def _environ(folder: str) -> bytes:
     try:
-        with open(f"/proc/{pid}/environ", "rb") as file:
-            return entry in file.read().split(b"\0")
+        with open(f"{folder}/environ", "rb") as file:
+            return file.read()
     except OSError:
-        return False
+        return b""
 
 
 def await_end(processes: Iterable[Identity], wait_s: float) -> tuple[Identity, ...]:

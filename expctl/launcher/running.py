@@ -16,7 +16,7 @@ from expctl.launcher.kernel import prctl
 from expctl.launcher.launch import Launch
 from expctl.launcher.namespaces import makers
 from expctl.launcher.own_processes import end_with
-from expctl.launcher.process import POLL_S, Identity, await_end, children_of, family_of, identity_of, is_stopped, state_of
+from expctl.launcher.process import POLL_S, Identity, await_end, children_of, family_of, identity_of, is_stopped
 
 GRACE_S = (2.0, 1.0)  # after INT, after TERM; then KILL
 KILL_WAIT_S = 2.0
@@ -168,7 +168,7 @@ class Running:
 
     def _left_behind(self) -> tuple[int, ...]:
         left = self._containment.orphans() if self._containment.has_own_processes else self._strays()
-        return tuple(pid for pid in left if state_of(pid) not in ("Z", ""))
+        return tuple(pid for pid in left if identity_of(pid) is not None)
 
     def _stop(self) -> None:
         """Stop all by SIGSTOP, and wait until every thread has stopped and no processor time is taken any more."""

@@ -68,9 +68,12 @@ OF_OWN_PID = {
 """Calls whose first argument is a pid."""
 OF_OWN_WHO = {"setpriority": (141, 140, 0), "ioprio_set": (251, 30, 1)}
 """Calls with (kind, who): the kind in the third place stands for a process."""
-CLONE, CLONE3, SOCKET, SECCOMP, IOCTL = (56, 220), (435, 435), (41, 198), (317, 277), (16, 29)
+CLONE, CLONE3, SOCKET, SECCOMP, IOCTL, FCNTL = (56, 220), (435, 435), (41, 198), (317, 277), (16, 29), (72, 25)
 FREEZE, THAW, SHUT_DOWN = 0xC0045877, 0xC0045878, 0x8004587D
 """Requests of ioctl that stop a whole file system. They take no more than a descriptor for reading and a profiler's rights."""
+LEASE, DELEGATION = 1024, 1040
+"""Commands of fcntl that make whoever opens a file, or changes a folder, wait up to 45 s for the caller. They take no more than
+a descriptor for reading."""
 NAMESPACES = 0x7E020000  # flags of clone: every CLONE_NEW... but that of time
 CLONE_PARENT = 0x8000  # would make the runner, outside, the parent
 AF_PACKET, AF_ALG, AF_VSOCK, INTERNET, SOCK_RAW, SOCK_KIND = 17, 38, 40, (2, 10), 3, 0xF
@@ -158,8 +161,9 @@ def _instructions(column: int, architecture: int, *, counters: bool, gpu: bool) 
             yield from _at(numbers[column], *_only_own(0))
     for number, aarch64, process in () if gpu else OF_OWN_WHO.values():
         yield from _at((number, aarch64)[column], _argument(0), Instruction(EQUAL, process, then=1), refuse, *_only_own(1))
-    requests = [part for each in (FREEZE, THAW, SHUT_DOWN) for part in (Instruction(EQUAL, each, otherwise=1), refuse)]
-    yield from _at(IOCTL[column], _argument(1), *requests)
+    for numbers, requests in ((IOCTL, (FREEZE, THAW, SHUT_DOWN)), (FCNTL, (LEASE, DELEGATION))):
+        denied = [part for each in requests for part in (Instruction(EQUAL, each, otherwise=1), refuse)]
+        yield from _at(numbers[column], _argument(1), *denied)
     families = [part for each in (AF_PACKET, AF_ALG, AF_VSOCK) for part in (Instruction(EQUAL, each, otherwise=1), refuse)]
     raw = (_argument(1), Instruction(AND, SOCK_KIND), Instruction(EQUAL, SOCK_RAW, otherwise=1), refuse)
     is_internet = (Instruction(EQUAL, INTERNET[0], then=1), Instruction(EQUAL, INTERNET[1], otherwise=len(raw)))

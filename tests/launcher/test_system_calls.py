@@ -1,6 +1,7 @@
 """The filter of system calls on both machines: its numbers are those of the kernel's headers, and it judges as it says."""
 
 import errno
+import fcntl
 import re
 import struct
 from collections.abc import Iterator, Mapping, Sequence
@@ -35,6 +36,7 @@ USUAL = (
     "prctl",
 )
 OF_A_PROFILERS_RIGHTS = ("mount", "open_tree_attr", "open_by_handle_at", "fanotify_init", "sethostname", "swapoff", "quotactl")
+F_SETDELEG, USUAL_FCNTL = 1040, (fcntl.F_DUPFD_CLOEXEC, fcntl.F_SETFL, fcntl.F_SETLK, fcntl.F_OFD_SETLK, fcntl.F_GETLEASE)
 FIFREEZE, FITHAW, SHUTDOWN, TCGETS = 0xC0045877, 0xC0045878, 0x8004587D, 0x5401
 
 
@@ -85,7 +87,7 @@ def tables() -> Iterator[tuple[str, tuple[int, ...]]]:
     yield from system_calls.OF_OWN_PID.items()
     yield from ((name, each[:2]) for name, each in system_calls.OF_OWN_WHO.items())
     yield from (("clone", system_calls.CLONE), ("clone3", system_calls.CLONE3), ("socket", system_calls.SOCKET))
-    yield from (("seccomp", system_calls.SECCOMP), ("ioctl", system_calls.IOCTL))
+    yield from (("seccomp", system_calls.SECCOMP), ("ioctl", system_calls.IOCTL), ("fcntl", system_calls.FCNTL))
 
 
 @pytest.mark.parametrize("machine", MACHINES)
@@ -131,6 +133,13 @@ def test_no_file_system_is_stopped(machine: str, *, counters: bool) -> None:
     assert [judge("ioctl", 3, request) for request in (FIFREEZE, FITHAW, SHUTDOWN)] == [REFUSED] * 3
     assert judge("ioctl", 3, TCGETS) == ALLOWED
     assert judge("ioctl", FITHAW & 0xFF, TCGETS, FITHAW) == ALLOWED
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_no_file_is_leased(machine: str) -> None:
+    judge = Judge(machine)
+    assert [judge("fcntl", 3, command) for command in (fcntl.F_SETLEASE, F_SETDELEG)] == [REFUSED] * 2
+    assert [judge("fcntl", fcntl.F_SETLEASE, command) for command in USUAL_FCNTL] == [ALLOWED] * len(USUAL_FCNTL)
 
 
 @pytest.mark.parametrize("machine", MACHINES)

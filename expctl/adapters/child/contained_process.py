@@ -16,7 +16,8 @@ from typing import IO
 
 from msgspec.structs import replace
 
-from expctl.adapters.child.redaction import redact_file, redacted
+from expctl.adapters.child.redaction import redacted
+from expctl.adapters.child.step_log import BYTES_KEPT, StepLog
 from expctl.domain.text import plain_text
 from expctl.launcher.disk_use import LOOK_EVERY_S, DiskWatch
 from expctl.launcher.launch import LOG_BYTES_MAX, MARK, ChildLimits, Launch
@@ -44,7 +45,6 @@ RESULT_FD = "EXPCTL_RESULT_FD"
 LINE_BYTES_MAX = 1 << 20
 TAIL_BYTES = 20_000
 HELD_OPEN_S = 1.0
-LOG_BYTES_KEPT = 1 << 20  # of a log that exceeded its limit
 
 
 class TimedOut(Exception):
@@ -72,11 +72,6 @@ def _opened(file: Path | None) -> Iterator[IO[bytes] | None]:
         yield given
 
 
-def _not_through_a_link(path: str, flags: int) -> int:
-    # An earlier unconfined child may have put a link there.
-    return os.open(path, flags | os.O_NOFOLLOW, 0o644)
-
-
 class Child:
     """A running child process, used as a context manager: on exit all its descendants are dead, or Unkillable is raised. While
     it is waited for, `on_look` is called about ten times a second.
@@ -91,19 +86,19 @@ class Child:
         on_look: Callable[[], None] = lambda: None,
     ) -> None:
         self._on_look = on_look
+        self._log = StepLog(launch.log)
         reading, writing = os.pipe()
-        launch.log.parent.mkdir(parents=True, exist_ok=True)
         for folder in launch.limits.scratch if launch.limits is not None else ():
             folder.mkdir(parents=True, exist_ok=True)
-        self._said_before = launch.log.stat().st_size if launch.log.exists() else 0
         told = replace(launch, environment={**launch.environment, RESULT_FD: str(writing)})
         try:
-            with open(launch.log, "ab", opener=_not_through_a_link) as log, _opened(launch.input) as given:
+            with self._log.output() as log, _opened(launch.input) as given:
                 self._running = Running(
                     told, stdin=given, stdout=log, pass_fds=(writing,), grace_s=grace_s, kill_wait_s=kill_wait_s
                 )
         except BaseException:
             os.close(reading)
+            self._log.close()
             raise
         finally:
             os.close(writing)
@@ -227,7 +222,7 @@ class Child:
             self._running.kill()
             for folder in self._launch.limits.scratch if self._launch.limits is not None else ():
                 empty(folder)
-            self._cut_log(LOG_BYTES_KEPT)
+            self._log.cut(BYTES_KEPT)
             raise TooMuch(f"{complaint} and was ended")
 
     def _close(self) -> None:
@@ -235,14 +230,7 @@ class Child:
             self._selector.close()
             os.close(self._results)
             self._results = -1
-            self._cut_log(LOG_BYTES_MAX)  # its last act may have been to make a log of holes
-            redact_file(self._launch.log, since=self._said_before)
-
-    def _cut_log(self, most: int) -> None:
-        """Cut off a log that is longer than `most` bytes."""
-        with contextlib.suppress(FileNotFoundError):
-            if self._launch.log.stat().st_size > most:
-                os.truncate(self._launch.log, LOG_BYTES_KEPT)
+            self._log.close()
 
 
 def _signal_name(number: int) -> str:

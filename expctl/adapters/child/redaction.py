@@ -2,7 +2,6 @@
 
 import functools
 import os
-from pathlib import Path
 
 from expctl.domain.patch.secrets import SECRET_NAME, VALUE_LENGTH_LEAST, masked, secret_spans
 
@@ -21,18 +20,11 @@ def redacted(text: str) -> str:
     return masked(text, known_secrets())
 
 
-def redact_file(path: Path, *, since: int = 0) -> None:
-    """Mask secrets in a file with asterisks, from byte `since` on, in place. Do nothing if it is missing or a link."""
+def redact_file(descriptor: int, *, since: int = 0) -> None:
+    """Mask secrets in a file, open for reading and writing, with asterisks, from byte `since` on, in place. Raises OSError."""
     values = [value.encode(errors="surrogateescape").decode("latin-1") for value in known_secrets()]
-    try:
-        descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
-    except OSError:
-        return
-    try:
-        at = max(0, since)
-        while chunk := os.pread(descriptor, CHUNK_BYTES, at):
-            for start, end in secret_spans(chunk.decode("latin-1"), values):
-                os.pwrite(descriptor, b"*" * (end - start), at + start)
-            at += len(chunk) if len(chunk) < CHUNK_BYTES else CHUNK_BYTES - OVERLAP_BYTES
-    finally:
-        os.close(descriptor)
+    at = max(0, since)
+    while chunk := os.pread(descriptor, CHUNK_BYTES, at):
+        for start, end in secret_spans(chunk.decode("latin-1"), values):
+            os.pwrite(descriptor, b"*" * (end - start), at + start)
+        at += len(chunk) if len(chunk) < CHUNK_BYTES else CHUNK_BYTES - OVERLAP_BYTES

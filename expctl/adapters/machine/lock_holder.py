@@ -13,6 +13,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from expctl.domain.text import one_line
+from expctl.launcher.process import has_ended
 
 BYTES_MOST = 4096
 WORD_MOST = 100
@@ -45,13 +46,13 @@ def boot_id() -> str:
 
 
 def start_ticks(pid: int) -> int:
-    """Return when process `pid` started, in clock ticks since boot; -1 if there is no such process or it is a zombie."""
+    """Return when process `pid` started, in clock ticks since boot; -1 if there is no such process or it has ended."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text(errors="replace")
     except OSError:
         return -1
     fields = text.rpartition(")")[2].split()
-    return -1 if fields[0] in ("Z", "X") else int(fields[19])
+    return -1 if has_ended(fields) else int(fields[19])
 
 
 def mark_holder(descriptor: int, *, experiment: str, step: str) -> None:

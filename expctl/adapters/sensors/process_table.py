@@ -14,11 +14,13 @@ from msgspec import Struct
 
 from expctl.adapters.child.contained_process import MARK
 from expctl.domain.text import one_line
+from expctl.launcher.process import folder_of, has_ended
 
 PROC = Path("/proc")
 GENERATIONS_MOST = 64
 BYTES_MOST = 4096  # read of a command line: name and script are at its beginning
 KTHREADD = 2
+OF_MEMORY = ("cmdline", "environ")  # files that are empty once the first thread has ended
 
 
 class Process(Struct, frozen=True, kw_only=True):
@@ -54,15 +56,15 @@ class ProcessTable:
         return [word.decode(errors="replace") for word in text.rstrip(b"\0").split(b"\0")] if text else []
 
     def process(self, pid: int) -> Process | None:
-        """Return the process `pid`; None if it is gone, or a zombie."""
+        """Return the process `pid`; None if it is gone or has ended."""
         head, found, rest = self.read(pid, "stat").rpartition(b")")
-        fields = rest.split()
-        if not found or len(fields) < 20 or fields[0] in (b"Z", b"X"):
+        fields = rest.decode(errors="replace").split()
+        if not found or len(fields) < 20 or has_ended(fields):
             return None
         name = head.partition(b"(")[2].decode(errors="replace")
         return Process(
             name=name,
-            state=fields[0].decode(),
+            state=fields[0],
             parent=int(fields[1]),
             start_ticks=int(fields[19]),
             cpu_ticks=int(fields[11]) + int(fields[12]),
@@ -110,20 +112,12 @@ class ProcessTable:
 
     def read(self, pid: int, file: str, most: int = BYTES_MOST) -> bytes:
         """Return at most `most` bytes of /proc/PID/`file`; empty if the process is gone or we may not read it."""
-        try:
-            descriptor = os.open(f"{self._root}/{pid}/{file}", os.O_RDONLY | os.O_CLOEXEC)
-        except OSError:
-            return b""
-        try:
-            return os.read(descriptor, most)
-        except OSError:
-            return b""
-        finally:
-            os.close(descriptor)
+        found = _read(f"{self._root}/{pid}/{file}", most)
+        return found if found or file not in OF_MEMORY else _read(f"{folder_of(pid, self._root)}/{file}", most)
 
     def links(self, pid: int) -> list[str] | None:
         """Return the paths that the open file descriptors of `pid` point to; None if we may not read them."""
-        folder, found = f"{self._root}/{pid}/fd", []
+        folder, found = f"{folder_of(pid, self._root)}/fd", []
         try:
             names = os.listdir(folder)
         except PermissionError:
@@ -160,3 +154,16 @@ class ProcessTable:
 def utc(seconds: float) -> str:
     """Return a time, in `seconds` since 1970, as UTC in the form that records use, e.g. `2026-03-01T10:00:00Z`."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
+
+
+def _read(path: str, most: int) -> bytes:
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return b""
+    try:
+        return os.read(descriptor, most)
+    except OSError:
+        return b""
+    finally:
+        os.close(descriptor)

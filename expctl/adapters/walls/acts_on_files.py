@@ -1,6 +1,7 @@
 """Forbidden acts on files outside the scratch folder, on settings of the machine, and against the limits of a child."""
 
 import ctypes
+import fcntl
 import os
 import resource
 import stat
@@ -158,6 +159,11 @@ def _plant_hook(on: Victims) -> None:
 @act("moves a branch", LANDLOCK, SPACES)
 def _move_branch(on: Victims) -> None:
     Path(on.folder, "refs-heads-main").write_text("1" * 40)
+
+
+@act("has whoever opens a file wait (a lease)", CALLS)
+def _lease(on: Victims) -> None:
+    fcntl.fcntl(os.open(on.file, os.O_RDONLY), fcntl.F_SETLEASE, fcntl.F_WRLCK)
 
 
 @act("leaves a file in shared memory", LANDLOCK_CPU, SPACES, seen=True)
