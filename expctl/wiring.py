@@ -356,7 +356,7 @@ def checkup(place: Place) -> "tuple[Finding, ...]":
     from expctl.adapters.doctor.machine import machine_findings
     from expctl.adapters.doctor.repository import StateCheckup
     from expctl.adapters.doctor.work_tree import work_tree_findings
-    from expctl.adapters.records.ledger_file import ledger_mend
+    from expctl.adapters.records.ledger_file import ledger_mend, ledger_on_disk
     from expctl.adapters.records.replays import Replays
     from expctl.domain.errors import Refused
     from expctl.domain.ledger.model import Ledger
@@ -373,7 +373,8 @@ def checkup(place: Place) -> "tuple[Finding, ...]":
         return git.last_with(head, f"experiments/{name}/record.json")
 
     def ledger_is(view: Ledger) -> bool:
-        return git.blob_on_disk("ledger.md") == git.blob_of(render(view).encode())
+        on_disk = ledger_on_disk(place.root / "ledger.md")
+        return on_disk is not None and git.blob_on_disk("ledger.md") == git.blob_of(render(view).encode())
 
     rests_on = ""
     known = frozenset(path.split("/")[1] for path in git.list_files(head, "experiments") if path.count("/") > 1)

@@ -13,6 +13,7 @@ from expctl.adapters.git.object_server import ObjectServer
 from expctl.adapters.git.objects import GitObjects
 from expctl.adapters.git.patch_header import with_headers
 from expctl.domain.errors import Refused
+from expctl.files.own_file import BYTES_MAX
 
 
 class Place(Struct, frozen=True, kw_only=True):
@@ -175,6 +176,8 @@ class GitReader(GitObjects):
         committed, file = self.read_file(commit, path), self.place.root / path
         if committed is None or not file.is_file():
             return committed is not None or file.is_file()
+        if file.stat().st_size > BYTES_MAX:
+            return True
         return file.read_bytes() != committed and self.blob_on_disk(path) != self.blob_of(committed)
 
     def edits(self) -> str:

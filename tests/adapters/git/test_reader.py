@@ -125,6 +125,13 @@ def test_a_repository_of_somebody_else_is_read_when_the_user_trusts_it(
     command.user_settings.cache_clear()
 
 
+def test_a_huge_file_is_edited_and_not_read(repository: Repository) -> None:
+    reader, file = GitReader(locate(repository.root)), repository.root / "src/kernel.txt"
+    assert not reader.is_edited(repository.head(), "src/kernel.txt")
+    os.truncate(file, 1 << 42)
+    assert reader.is_edited(repository.head(), "src/kernel.txt")
+
+
 def test_what_was_read_ahead_is_not_asked_for_again(repository: Repository) -> None:
     reader, head = GitReader(locate(repository.root)), repository.head()
     reader.read_ahead([f"{head}:src/kernel.txt", f"{head}:absent"])
