@@ -14,4 +14,4 @@ def permission_mend(path: Path, right: str) -> str:
         owner = path.owner()
     except KeyError:  # a user without a name
         owner = f"user {path.lstat().st_uid}"
-    return f"only {owner}, who owns it, and root can change that: work as one of them, or in a clone of your own"
+    return f"it belongs to {owner}: work as that user, or in a clone of your own"
