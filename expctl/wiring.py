@@ -366,8 +366,8 @@ def checkup(place: Place) -> "tuple[Finding, ...]":
     git = reader(place)
     records, head = library_of_git_alone(git), git.head()
 
-    def contradicted() -> tuple[tuple[str, str, bool], ...]:
-        return tuple((each.id, each.text, each.is_newer) for each in Replays(records, head).all() if each.differs)
+    def contradicted() -> tuple[tuple[str, str, str], ...]:
+        return tuple((each.id, each.text, each.mend) for each in Replays(records, head).all() if each.differs)
 
     def record_was(name: str) -> str:
         return git.last_with(head, f"experiments/{name}/record.json")
