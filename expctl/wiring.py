@@ -356,7 +356,7 @@ def checkup(place: Place) -> "tuple[Finding, ...]":
     from expctl.adapters.doctor.machine import machine_findings
     from expctl.adapters.doctor.repository import StateCheckup
     from expctl.adapters.doctor.work_tree import work_tree_findings
-    from expctl.adapters.records.ledger_file import ledger_mend
+    from expctl.adapters.records.ledger_file import ledger_mend, ledger_on_disk
     from expctl.adapters.records.replays import Replays
     from expctl.domain.errors import Refused
     from expctl.domain.ledger.model import Ledger
@@ -366,14 +366,15 @@ def checkup(place: Place) -> "tuple[Finding, ...]":
     git = reader(place)
     records, head = library_of_git_alone(git), git.head()
 
-    def contradicted() -> tuple[tuple[str, str, bool], ...]:
-        return tuple((each.id, each.text, each.is_newer) for each in Replays(records, head).all() if each.differs)
+    def contradicted() -> tuple[tuple[str, str, str], ...]:
+        return tuple((each.id, each.text, each.mend) for each in Replays(records, head).all() if each.differs)
 
     def record_was(name: str) -> str:
         return git.last_with(head, f"experiments/{name}/record.json")
 
     def ledger_is(view: Ledger) -> bool:
-        return git.blob_on_disk("ledger.md") == git.blob_of(render(view).encode())
+        on_disk = ledger_on_disk(place.root / "ledger.md")
+        return on_disk is not None and git.blob_on_disk("ledger.md") == git.blob_of(render(view).encode())
 
     rests_on = ""
     known = frozenset(path.split("/")[1] for path in git.list_files(head, "experiments") if path.count("/") > 1)

@@ -23,6 +23,7 @@ from expctl.files.disk_reserve import FULL, Reserve
 
 EVENTS: dict[str, Any] = {kind.__name__: kind for kind in get_args(Event)}
 START = "start"
+BYTES_MAX = 1 << 30
 ASIDE = "run expctl doctor and type the command that it shows for this journal: the experiment then starts over, records stay"
 
 
@@ -88,6 +89,8 @@ class FileJournal:
             return []
         if not path.is_file():
             raise _damaged("a folder or device", path)
+        if path.stat().st_size > BYTES_MAX:
+            raise _damaged(f"{path.stat().st_size} bytes, where a run writes at most {BYTES_MAX}", path)
         raw = path.read_bytes()
         whole, torn = raw.rsplit(b"\n", 1) if b"\n" in raw else (b"", raw)
         if torn and self._heals:

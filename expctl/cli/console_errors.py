@@ -20,10 +20,12 @@ def guard(command: Callable[[], object]) -> int:
     except BrokenPipeError:
         sys.stderr.close()
         return int(ExitStatus.CONCLUDED)
-    except OSError as error:
+    except (OSError, MemoryError) as error:
+        import errno
+
         from expctl.domain.machine.os_errors import explained
 
-        trouble = explained(error)
+        trouble = explained(error if isinstance(error, OSError) else OSError(errno.ENOMEM, "Cannot allocate memory"))
         if trouble is None:
             return _bug()
         explain(trouble)

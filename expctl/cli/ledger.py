@@ -26,7 +26,7 @@ def ledger(
     import gc
 
     from expctl import wiring
-    from expctl.adapters.records.ledger_file import ledger_mend
+    from expctl.adapters.records.ledger_file import ledger_mend, ledger_on_disk
     from expctl.cli.output import after, print_json, print_lines
     from expctl.domain.errors import Refused
     from expctl.files import atomic_write
@@ -44,7 +44,7 @@ def ledger(
         return
     text = render(view).encode()
     file = place.root / "ledger.md"
-    on_disk = file.read_bytes() if file.is_file() and not file.is_symlink() else None
+    on_disk = ledger_on_disk(file)
     same = on_disk == text
     if on_disk is not None and not same and (check or b"\r\n" in on_disk):
         same = git.blob_on_disk("ledger.md") == git.blob_of(text)  # git may check out other line ends
@@ -54,7 +54,9 @@ def ledger(
                 "ledger.md is not what the committed records say",
                 code="ledger-differs",
                 expected="exactly what `expctl ledger` writes",
-                found="no file" if on_disk is None else f"a difference in line {_first_difference(on_disk, text)}",
+                found="no file that can be compared"
+                if on_disk is None
+                else f"a difference in line {_first_difference(on_disk, text)}",
                 where="ledger.md",
                 hint=ledger_mend(file),
             )

@@ -49,6 +49,10 @@ class NewerFile(Refused):
     """A newer expctl wrote a file: it is sound, and an upgrade reads it."""
 
 
+class CommitNotHere(Refused):
+    """This clone lacks a commit: nothing is damaged, and a fetch brings it."""
+
+
 class Misused(Refused):
     """The command line is wrong: an option or argument has a value that isn't allowed, or contradicts another one."""
 

@@ -34,7 +34,7 @@ class CacheFolder:
 def sound(file: Path) -> bytes | None:
     """Return what was kept in `file`; None if it isn't there, or isn't what was written."""
     try:
-        text = file.read_bytes()
+        text = file.read_bytes() if file.is_file() else b""
     except OSError:
         return None
     digits, contents = text[:DIGITS], text[DIGITS + 1 :]

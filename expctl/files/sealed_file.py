@@ -13,7 +13,7 @@ PART = 1 << 18  # bytes read at a time
 
 def is_sound(file: Path) -> bool:
     """Return whether `file` is as `write` left it; False if there is none. Raises OSError if it can't be read."""
-    if not file.exists():
+    if not file.is_file():  # a named pipe would keep the reader waiting
         return False
     with open(file, "rb", buffering=0) as opened:
         left = os.fstat(opened.fileno()).st_size - SEAL

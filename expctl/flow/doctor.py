@@ -22,7 +22,7 @@ def committed_findings(
     head: str,
     *,
     history: frozenset[str],
-    contradicted: Callable[[], tuple[tuple[str, str, bool], ...]],
+    contradicted: Callable[[], tuple[tuple[str, str, str], ...]],
     record_was: Callable[[str], str],
     ledger_is: Callable[[Ledger], bool],
     ledger_mend: str,
@@ -30,7 +30,7 @@ def committed_findings(
 ) -> Iterator[Finding]:
     """Yield what `expctl doctor` reports on protocol, proposals, records and ledger.md at the commit `head`.
 
-    `history` are the ancestors of `head`. `contradicted` returns (experiment, reason, whether a newer expctl wrote it) for
+    `history` are the ancestors of `head`. `contradicted` returns (experiment, reason, what mends it: "" for a damage) for
     records that don't follow from their samples, `record_was` the last commit with an experiment's record ("" if none),
     `ledger_is` whether ledger.md on disk shows the given ledger; `ledger_mend` is the command that writes it. `has_files`
     returns whether a folder or file is in `head`.
@@ -54,8 +54,7 @@ def committed_findings(
     records = library.records(head)
     faults = list(_lost(records, history))
     faults += [
-        wrong("records", f"{name}: {why}", UPGRADE if is_newer else _restore(name, record_was(name)))
-        for name, why, is_newer in contradicted()
+        wrong("records", f"{name}: {why}", mend or _restore(name, record_was(name))) for name, why, mend in contradicted()
     ]
     older = [each.id for each in records if was_decided_by_samples(each) and older_rule(each.procedure)]
     skipped = f"; {', '.join(older)} not checked: decided by an older rule" if older else ""

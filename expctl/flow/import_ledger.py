@@ -56,7 +56,8 @@ class Options:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What an import of the ledger `file` would do; `target` is "" if neither the options nor the file name one.
+    """What an import of the ledger `file` would do; `target` is "" if neither the options nor the file name one;
+    `usual_target` is the first that decides in this repository.
 
     `records` are new, `updated` those whose row was rewritten or for which a remark of the audit was accepted. `unknown` are
     keys of remarks that the audit doesn't make.
@@ -64,6 +65,7 @@ class Plan:
 
     file: str
     target: str
+    usual_target: str
     reading: ParsedLedger
     naming: IdAssignment
     records: tuple[Record, ...]
@@ -106,6 +108,7 @@ def plan_import(library: Library, head: str, document: Document, options: Option
     return Plan(
         file=document.name,
         target=target,
+        usual_target=protocol.decides[0],
         reading=reading,
         naming=naming,
         records=tuple(record for record in made if record.id in new),
@@ -168,7 +171,7 @@ def check(plan: Plan, options: Options) -> None:
             code="import-target-unknown",
             expected="--target NAME, or the name of one GPU in the file's title",
             found="neither",
-            hint=f"expctl import {plan.file} --target gfx1151",
+            hint=f"expctl import {plan.file} --target {plan.usual_target}",
         )
     if reading.unread and not options.partial:
         raise Refused(

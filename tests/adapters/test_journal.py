@@ -3,6 +3,7 @@
 import errno
 import io
 import json
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from expctl.adapters.codec.decode import Problems, decode, encode
-from expctl.adapters.journal import EVENTS, FileJournal
+from expctl.adapters.journal import BYTES_MAX, EVENTS, FileJournal
 from expctl.domain.errors import Refused
 from expctl.domain.protocol.model import Style
 from expctl.domain.run.events import Begun, Event, Measured, Pinned, Published
@@ -47,6 +48,13 @@ def test_a_journal_that_was_never_written_is_empty(tmp_path: Path) -> None:
     assert journal.unfinished() == ()
     journal.forget("P1")
     assert not (tmp_path / "journal").exists()
+
+
+def test_a_huge_journal_is_refused_unread(tmp_path: Path) -> None:
+    journal = journal_of(tmp_path)
+    os.truncate(file_of(tmp_path), BYTES_MAX + 1)
+    with refuses("journal-damaged"):
+        journal.read("P1")
 
 
 def test_unfinished_runs_are_listed_until_they_are_forgotten(tmp_path: Path) -> None:

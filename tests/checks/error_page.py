@@ -14,7 +14,16 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 PAGE = Path("docs/ERRORS.md")
-KINDS = {"Refused": 1, "NewerFile": 1, "Misused": 2, "Busy": 75, "MachineTrouble": 1, "ControlFailed": 1, "Repeated": 1}
+KINDS = {
+    "Refused": 1,
+    "NewerFile": 1,
+    "CommitNotHere": 1,
+    "Misused": 2,
+    "Busy": 75,
+    "MachineTrouble": 1,
+    "ControlFailed": 1,
+    "Repeated": 1,
+}
 KINDS |= {"BadLaunch": 1, "Runaway": 1}
 """The classes of errors that take a code, with the exit status of each."""
 FIELDS = ("expected", "found", "where", "hint")

@@ -40,6 +40,11 @@ def test_a_disk_that_gives_way_is_no_bug_of_ours(number: int, words: str, capsys
         assert part in said
 
 
+def test_memory_that_is_used_up_is_no_bug_of_ours(capsys: pytest.CaptureFixture[str]) -> None:
+    assert raising(MemoryError()) == ExitStatus.REFUSED
+    assert "Error [machine-trouble]: expctl can't go on: there is no memory left" in capsys.readouterr().err
+
+
 def test_any_other_error_is_ours(capsys: pytest.CaptureFixture[str]) -> None:
     assert raising(OSError(errno.EBADF, "says the kernel")) == ExitStatus.BUG
     assert raising(ValueError("no")) == ExitStatus.BUG

@@ -119,6 +119,11 @@ def test_refusals(repository: Foreign, name: str, text: str, words: list[str], s
         assert printed_code(tried.err) == code
 
 
+def test_a_target_that_is_advised_is_one_of_this_repository(repository: Foreign) -> None:
+    answer = repository.expctl("import", given(repository, "a.tsv", LOG))
+    assert "a.tsv --target here\n" in answer.err
+
+
 def test_rows_that_cannot_be_read_are_left_out_only_when_the_user_says_so(repository: Foreign) -> None:
     file = given(repository, "results.tsv", LOG + "3\tperhaps\tpacked\t39\n")
     answer = repository.concluded("import", file, "--target", "here", "--partial")

@@ -18,6 +18,10 @@ def test_a_record_that_is_gone_is_restored_from_the_commit_that_had_it(commit: s
     assert [each.mend for each in findings(commit) if each.part == "records"] == [mend]
 
 
+def test_a_record_that_is_sound_is_not_restored() -> None:
+    assert [each.mend for each in findings("1" * 40, mend="fetch it") if each.part == "records"] == ["fetch it"]
+
+
 def test_what_writes_the_ledger_is_said_as_it_is_given() -> None:
     assert [each.mend for each in findings("") if each.part == "ledger"] == ["rm it"]
 
@@ -29,14 +33,14 @@ def test_a_scope_that_is_not_committed_is_wrong() -> None:
     assert not [each for each in findings("") if each.part in ("scope", "harness")]
 
 
-def findings(commit: str, *absent: str) -> list[Finding]:
+def findings(commit: str, *absent: str, mend: str = "") -> list[Finding]:
     stage = Stage()
     context = stage.context()
     found = committed_findings(
         context.library,
         stage.workspace.head(),
         history=frozenset(),
-        contradicted=lambda: (("P1", "there are samples and no record", False),),
+        contradicted=lambda: (("P1", "there are samples and no record", mend),),
         record_was=lambda _: commit,
         ledger_is=lambda _: False,
         ledger_mend="rm it",

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from expctl.domain.checkup import Finding, note, ok, wrong
+from expctl.files.permission import permission_mend
 from expctl.launcher.capabilities import detect_capabilities
 from expctl.launcher.captured import Timeout, captured
 
@@ -44,7 +45,7 @@ def _disk(state: Path) -> Finding:
     facts = os.statvfs(folder)
     free = facts.f_bavail * facts.f_frsize
     if not os.access(folder, os.W_OK):
-        return wrong("disk", f"{folder} is not writable", f"chmod u+w {folder}")
+        return wrong("disk", f"{folder} is not writable", permission_mend(folder, "w"))
     text = f"{free / 2**30:.1f} GiB free"
     return ok("disk", text) if free >= DISK_LEAST else wrong("disk", text, "free space (`df` shows where it went)")
 

@@ -9,6 +9,7 @@ from expctl.domain.checkup import Finding, note, wrong
 from expctl.domain.errors import Refused
 from expctl.domain.protocol.inconsistencies import inconsistencies
 from expctl.domain.protocol.model import Protocol
+from expctl.files import own_file
 
 FILE = "protocol.yaml"
 
@@ -17,8 +18,8 @@ def protocol_of_work_tree(root: Path) -> Protocol:
     """Return protocol.yaml as it lies in the work tree. Raises Refused with every unknown key, wrong type or contradiction,
     and its line."""
     try:
-        text = (root / FILE).read_bytes()
-    except OSError as error:
+        text = own_file.contents(root / FILE, name=FILE)
+    except FileNotFoundError as error:
         raise Refused(
             "this repository has no protocol",
             code="protocol-missing",
@@ -39,11 +40,12 @@ def protocol_of_work_tree(root: Path) -> Protocol:
 
 def work_tree_findings(root: Path, committed: bytes | None) -> Iterator[Finding]:
     """Yield what is wrong with protocol.yaml of the work tree; a note where it isn't that of HEAD, `committed`."""
-    file = root / FILE
-    if not file.is_file() or file.read_bytes() == committed:
-        return
     try:
+        if own_file.contents(root / FILE, name=FILE) == committed:
+            return
         protocol_of_work_tree(root)
+    except FileNotFoundError:
+        return
     except Refused as refusal:
         yield wrong("work tree", f"{refusal.message}: {'; '.join(refusal.found.splitlines())}", refusal.hint)
         return

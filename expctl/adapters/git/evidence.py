@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from expctl.adapters.git.command import run_git
+from expctl.adapters.git.command import Answer, run_git
 from expctl.adapters.git.reader import Place
 from expctl.domain.errors import Refused
 from expctl.domain.history.evidence import Commit
@@ -27,7 +27,7 @@ class GitEvidence:
     """What the repository at `place` has of its own history. Raises Refused where git would show less than all of it."""
 
     def __init__(self, place: Place) -> None:
-        self._root = place.root
+        self._root, self._foreign = place.root, place.foreign
         is_shallow = self._said("rev-parse", "--is-shallow-repository") == ["true"]
         grafts = self._root / self._said("rev-parse", "--git-path", "info/grafts")[0]
         if is_shallow or grafts.exists():
@@ -42,7 +42,7 @@ class GitEvidence:
 
     def damage(self) -> str:
         """Return the first thing that `git fsck` finds wrong after it has hashed every object again; "" if there is nothing."""
-        answer = run_git(self._root, ["fsck", "--full", "--no-dangling", "--no-progress"], accepted=range(256))
+        answer = self._ask(["fsck", "--full", "--no-dangling", "--no-progress"], accepted=range(256))
         lines = (answer.stdout + answer.stderr).decode(errors="replace").splitlines()
         return (lines or [f"exit status {answer.returncode}"])[0] if answer.returncode else ""
 
@@ -50,7 +50,7 @@ class GitEvidence:
         """Return `head` and all its ancestors, in git's order, with what each has at the paths of the `scope`."""
         lines = [line.split() for line in self._said("log", "--topo-order", "--format=%H %T %P", head)]
         asked = "".join(f"{words[0]}:{path.rstrip('/')}\n" for words in lines for path in scope)
-        answer = run_git(self._root, ["cat-file", "--batch-check=%(objectname)"], asked.encode(errors="surrogateescape"))
+        answer = self._ask(["cat-file", "--batch-check=%(objectname)"], asked.encode(errors="surrogateescape"))
         ids = [b"" if line.endswith(b" missing") else line for line in answer.stdout.splitlines()]
         found, width = {}, len(scope)
         for at, (name, tree, *parents) in enumerate(lines):
@@ -67,7 +67,7 @@ class GitEvidence:
 
     def changed(self, commit: str) -> tuple[str, ...]:
         """Return the paths that `commit` changes against its first parent."""
-        raw = run_git(self._root, ["diff-tree", "-r", "-z", "--no-renames", "--name-only", f"{commit}^1", commit]).stdout
+        raw = self._ask(["diff-tree", "-r", "-z", "--no-renames", "--name-only", f"{commit}^1", commit]).stdout
         return tuple(each.decode(errors="surrogateescape") for each in raw.split(b"\0") if each)
 
     def record_changes(self, head: str) -> tuple[RecordChange, ...]:
@@ -92,8 +92,11 @@ class GitEvidence:
         names = tuple(commits)
         options = ["-c", f"gpg.ssh.allowedSignersFile={signers.absolute()}"] if signers is not None else []
         asked = [*options, "log", "--no-walk=unsorted", "--stdin", "--format=%H %G?"]
-        answer = run_git(self._root, asked, "".join(f"{each}\n" for each in names).encode(), accepted=range(256))
+        answer = self._ask(asked, "".join(f"{each}\n" for each in names).encode(), accepted=range(256))
         return dict(line.split() for line in answer.stdout.decode().splitlines()) if names else {}
 
     def _said(self, *words: str) -> list[str]:
-        return run_git(self._root, words).stdout.decode(errors="surrogateescape").splitlines()
+        return self._ask(words).stdout.decode(errors="surrogateescape").splitlines()
+
+    def _ask(self, words: Sequence[str], stdin: bytes = b"", *, accepted: Sequence[int] = (0,)) -> Answer:
+        return run_git(self._root, words, stdin, accepted=accepted, user_config=self._foreign)

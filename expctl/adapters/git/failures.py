@@ -4,6 +4,7 @@ import errno
 import math
 import os
 import re
+from collections.abc import Callable
 from pathlib import Path
 from signal import SIGXFSZ
 
@@ -77,6 +78,12 @@ def unfit_index(index: Path, where: Path, *, found: str = "no such file", first:
         hint=f"`{first}{aside}git read-tree HEAD`: it makes a new index and changes no file (stage again what was staged); "
         "then the same command again. Nothing measured is lost",
     )
+
+
+def unreadable_part(start: Path, *, can: Callable[[str, int], bool] = os.access) -> Path | None:
+    """Return the git folder around `start`, or a part of it, that this user may not look into; None if they may."""
+    folders = (each / name for each in (start, *start.parents) for name in (".git", ".git/objects", ".git/refs"))
+    return next((each for each in folders if os.path.isdir(each) and not can(str(each), os.R_OK | os.X_OK)), None)
 
 
 def _room(folder: str) -> float:

@@ -8,11 +8,14 @@ from pathlib import Path
 from msgspec import Struct
 
 from expctl.adapters.git.command import Answer, run_git
+from expctl.adapters.git.failures import unreadable_part
 from expctl.adapters.git.known_objects import FOLDER, Entry, KnownObjects
 from expctl.adapters.git.object_server import ObjectServer
 from expctl.adapters.git.objects import GitObjects
 from expctl.adapters.git.patch_header import with_headers
 from expctl.domain.errors import Refused
+from expctl.files.own_file import BYTES_MAX
+from expctl.files.permission import permission_mend
 
 
 class Place(Struct, frozen=True, kw_only=True):
@@ -91,6 +94,15 @@ def _no_repository(start: Path, stderr: str) -> Refused:
             found=stderr.splitlines()[0],
             where=str(start),
             hint="git config --global --add safe.directory FOLDER, if you trust its owner",
+        )
+    if (hidden := unreadable_part(start)) is not None:
+        return Refused(
+            "git can't read this repository",
+            code="git-cannot-read",
+            expected="a git folder that you may read",
+            found=f"{hidden}: permission is denied",
+            where=str(start),
+            hint=permission_mend(hidden, "rx"),
         )
     return Refused(
         "this is not a git repository with a work tree",
@@ -175,6 +187,8 @@ class GitReader(GitObjects):
         committed, file = self.read_file(commit, path), self.place.root / path
         if committed is None or not file.is_file():
             return committed is not None or file.is_file()
+        if file.stat().st_size > BYTES_MAX:
+            return True
         return file.read_bytes() != committed and self.blob_on_disk(path) != self.blob_of(committed)
 
     def edits(self) -> str:

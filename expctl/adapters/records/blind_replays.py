@@ -7,9 +7,9 @@ from collections import Counter
 from msgspec.structs import replace
 
 from expctl.adapters.codec.record_codec import blind_bytes, samples_of
-from expctl.adapters.records.replay_outcome import Outcome, first_difference
+from expctl.adapters.records.replay_outcome import Outcome, first_difference, mend_of
 from expctl.adapters.records.repository_contents import BLIND, GitLibrary
-from expctl.domain.errors import NewerFile, Refused
+from expctl.domain.errors import Refused
 from expctl.domain.experiment.proposal import Kind
 from expctl.domain.history.blind import FOLDER, BlindSlot, Truth
 from expctl.domain.protocol.boundaries import VERSION
@@ -76,9 +76,9 @@ class BlindReplays:
         return "" if computed == line + b"\n" else first_difference(json.loads(line), json.loads(computed))
 
 
-def _differs(name: str, text: str, *, is_newer: bool = False) -> Outcome:
-    return Outcome(id=name, number=0, rule="", differs=True, text=text, is_newer=is_newer)
+def _differs(name: str, text: str, *, mend: str = "") -> Outcome:
+    return Outcome(id=name, number=0, rule="", differs=True, text=text, mend=mend)
 
 
 def _unread(name: str, refusal: Refused, verdict: str = "") -> Outcome:
-    return _differs(name, f"{verdict}{refusal.message}: {refusal.found}", is_newer=isinstance(refusal, NewerFile))
+    return _differs(name, f"{verdict}{refusal.message}: {refusal.found}", mend=mend_of(refusal))

@@ -4,14 +4,15 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from expctl.domain.errors import CommitNotHere, NewerFile, Refused
 from expctl.domain.text import one_line
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
     """The recomputed verdict of a record (`number` 0) or its n-th replication. `differs`: the record says another; `rule`:
-    the version of the decision rule, "" if nothing could be decided; `text`: the outcome in words; `is_newer`: a newer expctl
-    wrote a file that it takes.
+    the version of the decision rule, "" if nothing could be decided; `text`: the outcome in words; `mend`: what makes
+    it possible, if the record is sound.
     """
 
     id: str
@@ -19,7 +20,12 @@ class Outcome:
     rule: str
     differs: bool
     text: str
-    is_newer: bool = False
+    mend: str = ""
+
+
+def mend_of(refusal: Refused) -> str:
+    """Return the advice of the refusal that ended a replay, if nothing is damaged; else ""."""
+    return refusal.hint if isinstance(refusal, NewerFile | CommitNotHere) else ""
 
 
 def first_difference(recorded: Any, computed: Any, path: str = "") -> str:

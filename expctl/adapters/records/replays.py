@@ -5,9 +5,9 @@ import json
 
 from expctl.adapters.codec.record_codec import samples_of, with_parts
 from expctl.adapters.records.blind_replays import BlindReplays
-from expctl.adapters.records.replay_outcome import Outcome, first_difference
+from expctl.adapters.records.replay_outcome import Outcome, first_difference, mend_of
 from expctl.adapters.records.repository_contents import GitLibrary
-from expctl.domain.errors import NewerFile, Refused
+from expctl.domain.errors import Refused
 from expctl.domain.experiment.free_change import is_free_keep
 from expctl.domain.experiment.ids import id_order
 from expctl.domain.experiment.proposal import Verdict
@@ -66,16 +66,16 @@ class Replays:
 
     def _outcome(self, record: Record, number: int) -> Outcome:
         entry: Record | Replication = record.replications[number - 1] if number else record
-        is_newer = False
+        mend = ""
         try:
             rule, differs, text = self._compare(record, entry, number)
         except (UnplayableError, MalformedRound) as error:
             rule, differs, text = "", True, str(error)
         except Refused as refusal:  # samples or a protocol that can't be read
             rule, differs, text = "", True, f"{refusal.message}: {refusal.found}"
-            is_newer = isinstance(refusal, NewerFile)
+            mend = mend_of(refusal)
         where = f"{entry.verdict}: replication {number}: " if number else f"{entry.verdict}: "
-        return Outcome(id=record.id, number=number, rule=rule, differs=differs, text=f"{where}{text}", is_newer=is_newer)
+        return Outcome(id=record.id, number=number, rule=rule, differs=differs, text=f"{where}{text}", mend=mend)
 
     def _wrong_drift(self, record: Record, benchmark: Benchmark, keep: KeepRule) -> str:
         """Return a sentence if the drift of a record says something else than its samples; "" if it has none or they agree."""

@@ -16,7 +16,7 @@ from expctl.adapters.git.reader import EXPERIMENTS
 from expctl.adapters.index import queries
 from expctl.adapters.index.record_index import RecordIndex
 from expctl.adapters.records.yaml_cache import YamlCache
-from expctl.domain.errors import NewerFile, Refused
+from expctl.domain.errors import CommitNotHere, NewerFile, Refused
 from expctl.domain.experiment.finding import Finding
 from expctl.domain.experiment.ids import ID_PATTERN, check_id, id_order
 from expctl.domain.experiment.proposal import Proposal, Verdict
@@ -69,6 +69,15 @@ class GitLibrary:
     def protocol(self, commit: str) -> Protocol:
         """Read protocol.yaml of `commit`. Raises Refused if it is missing, or with every problem in it."""
         text = self._git.read_file(commit, PROTOCOL)
+        if text is None and not self._git.names_commit(commit):
+            raise CommitNotHere(
+                "this clone doesn't have the commit",
+                code="commit-not-here",
+                expected="the whole history, as git fetch --unshallow brings it",
+                found=f"no commit {commit[:10]}",
+                where=str(self._git.place.root),
+                hint="git fetch --unshallow in a shallow clone; else git fetch from one that has it",
+            )
         if text is None:
             raise Refused(
                 "this repository has no protocol",

@@ -79,12 +79,17 @@ def _file_faults(file: ChangedFile, scope: tuple[str, ...]) -> Iterator[str]:
         yield f"{file.path[:60]!r}... is a path of {len(_bytes(file.path))} bytes, expected at most {PATH_BYTES_MAX}"
     elif long := next((part for part in file.path.split("/") if len(_bytes(part)) > NAME_BYTES_MAX), ""):
         yield f"{long[:60]!r}... is a name of {len(_bytes(long))} bytes, expected at most {NAME_BYTES_MAX}"
-    elif not file.path.isprintable() or any(_unfit(part) for part in below):
+    elif has_unfit_name(file.path, scope):
         yield f"{file.path!r} has characters that shells or other systems interpret: use letters, digits and ._-"
     elif any(fnmatchcase(name, pattern) for pattern in JUDGES) or any(part.casefold() == PYTHONS for part in below):
         yield f"{file.path} has a name that Python, test runners or expctl read by themselves: use another name"
     elif any(fnmatchcase(name, pattern) for pattern in BUILDS):
         yield f"{file.path} has the name of a build file, which a patch may not change: use another name"
+
+
+def has_unfit_name(path: str, scope: tuple[str, ...]) -> bool:
+    """Has `path`, inside `scope`, characters below it that shells or other systems interpret?"""
+    return not path.isprintable() or any(_unfit(part) for part in _below(path, scope))
 
 
 def _unfit(part: str) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.proposal_files import Queued
 from expctl.domain.patch.merge import Merged
-from expctl.domain.patch.policy import FOLDER, REGULAR, patch_faults, tree_faults
+from expctl.domain.patch.policy import FOLDER, REGULAR, has_unfit_name, patch_faults, tree_faults
 from expctl.domain.protocol.model import Protocol, inside
 from expctl.domain.run.step_result import Available, Failed, Unavailable
 from expctl.domain.text import one_line
@@ -31,13 +31,16 @@ def check_workspace(workspace: Workspace, scope: tuple[str, ...], *experiments: 
     dirty = workspace.dirty([*scope, *(f"experiments/{experiment}" for experiment in experiments), "ledger.md"])
     in_scope = [path for path in dirty if inside(path, scope)]
     if in_scope:
+        unfit = next((path for path in in_scope if has_unfit_name(path, scope)), "")
         raise Refused(
             "the kernel scope has changes that are not committed",
             code="scope-not-committed",
             expected=f"{', '.join(scope)} as in HEAD",
             found=_listed(in_scope),
             where=str(workspace.root),
-            hint="expctl new --from-diff captures them as an experiment and restores the scope; nothing is lost",
+            hint=f"move {unfit!r} out of the scope: no experiment may have a file of this name"
+            if unfit
+            else "expctl new --from-diff captures them as an experiment and restores the scope; nothing is lost",
         )
     if dirty:
         raise Refused(
@@ -230,5 +233,5 @@ def moved_meanwhile(workspace: Workspace, head: str) -> Refused:
 
 
 def _listed(paths: Sequence[str]) -> str:
-    shown = ", ".join(one_line(path, 80) for path in paths[:5])
+    shown = ", ".join(one_line(path if path.isprintable() else repr(path), 80) for path in paths[:5])
     return shown + (f" and {len(paths) - 5} more" if len(paths) > 5 else "")

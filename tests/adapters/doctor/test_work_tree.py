@@ -1,9 +1,14 @@
 """What the doctor says of protocol.yaml as it lies in the work tree."""
 
+import os
 from pathlib import Path
 
-from expctl.adapters.doctor.work_tree import work_tree_findings
+import pytest
+
+from expctl.adapters.doctor.work_tree import protocol_of_work_tree, work_tree_findings
 from expctl.domain.checkup import Health
+from expctl.files.own_file import BYTES_MAX
+from tests.refusals import refuses
 
 TEXT = """\
 version: 1
@@ -39,3 +44,32 @@ def test_an_edit_is_noted_and_an_unknown_key_is_wrong(tmp_path: Path) -> None:
 def test_a_contradiction_is_wrong(tmp_path: Path) -> None:
     ((health, what),) = found(tmp_path, TEXT.replace("decides: [here]", "decides: [there]"))
     assert (health, "line 5: decides: expected one of targets (here), found there" in what) == (Health.WRONG, True)
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize(
+    ("kind", "code"),
+    [
+        ("missing", "protocol-missing"),
+        ("pipe", "not-a-regular-file"),
+        ("folder", "not-a-regular-file"),
+        ("endless link", "file-not-readable"),
+        ("huge", "file-too-large"),
+    ],
+)
+def test_what_is_no_protocol_is_refused_by_what_it_is_and_never_waited_for(tmp_path: Path, kind: str, code: str) -> None:
+    file = tmp_path / "protocol.yaml"
+    match kind:
+        case "pipe":
+            os.mkfifo(file)
+        case "folder":
+            file.mkdir()
+        case "endless link":
+            file.symlink_to(file.name)
+        case "huge":
+            file.touch()
+            os.truncate(file, BYTES_MAX + 1)
+    with refuses(code):
+        protocol_of_work_tree(tmp_path)
+    found = [each.health for each in work_tree_findings(tmp_path, TEXT.encode())]
+    assert found == ([] if kind == "missing" else [Health.WRONG])

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from expctl.adapters.git.failures import gave_up, git_trouble
+from expctl.adapters.git.failures import gave_up, git_trouble, unreadable_part
 
 
 @pytest.mark.parametrize(
@@ -43,3 +43,12 @@ def test_a_disk_without_room_is_named_whatever_git_says(tmp_path: Path) -> None:
     assert "full" not in gave_up("write-tree", "fatal: no", str(tmp_path)).message
     assert "full" in gave_up("write-tree", "fatal: no", str(tmp_path), room_min=1 << 80).message
     assert "full" not in gave_up("write-tree", "fatal: no", str(tmp_path / "gone"), room_min=1 << 80).message
+
+
+def test_a_git_folder_that_may_not_be_read_is_named_and_one_that_may_is_not(tmp_path: Path) -> None:
+    inside, objects = tmp_path / "src" / "deep", tmp_path / ".git" / "objects"
+    inside.mkdir(parents=True)
+    objects.mkdir(parents=True)
+    assert unreadable_part(inside, can=lambda path, _: path != str(objects)) == objects
+    assert unreadable_part(inside, can=lambda *_: False) == tmp_path / ".git"
+    assert unreadable_part(inside) is None

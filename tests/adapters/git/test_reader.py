@@ -7,6 +7,7 @@ import pytest
 
 from expctl.adapters.git import command
 from expctl.adapters.git.command import hermetic_environment
+from expctl.adapters.git.evidence import GitEvidence
 from expctl.adapters.git.reader import GitReader, locate
 from expctl.adapters.git.workspace import GitWorkspace
 from expctl.domain.errors import Refused
@@ -119,7 +120,16 @@ def test_a_repository_of_somebody_else_is_read_when_the_user_trusts_it(
     reader = GitReader(locate(repository.root))
     assert reader.place.foreign
     assert (reader.head(), reader.read_file(head, "src/kernel.txt")) == (head, KERNEL)
+    evidence = GitEvidence(reader.place)
+    assert (evidence.damage(), [*evidence.commits(head, ())]) == ("", [head])
     command.user_settings.cache_clear()
+
+
+def test_a_huge_file_is_edited_and_not_read(repository: Repository) -> None:
+    reader, file = GitReader(locate(repository.root)), repository.root / "src/kernel.txt"
+    assert not reader.is_edited(repository.head(), "src/kernel.txt")
+    os.truncate(file, 1 << 42)
+    assert reader.is_edited(repository.head(), "src/kernel.txt")
 
 
 def test_what_was_read_ahead_is_not_asked_for_again(repository: Repository) -> None:

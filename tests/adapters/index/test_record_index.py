@@ -1,5 +1,6 @@
 """The index of records: the same answers with it, without it, for another commit, and when it is damaged."""
 
+import os
 import sqlite3
 from collections.abc import Callable, Iterable
 from contextlib import closing
@@ -19,7 +20,7 @@ from expctl.domain.experiment.record import BenchmarkIdentity, Record
 from expctl.domain.history.baselines import baseline_of, baselines, lands
 from expctl.domain.history.epochs import epochs_of
 from expctl.domain.ledger.record_summary import given_baselines, in_order, landings, standing, summary_of
-from expctl.files import sealed_file
+from expctl.files import cache_folder, sealed_file
 from tests.refusals import refuses
 from tests.user_repository import Repository
 
@@ -249,6 +250,17 @@ def overwritten(file: Path, by: bytes) -> None:
     at = text.index(told.encode())
     text[at : at + len(by)] = by
     file.write_bytes(text)
+
+
+@pytest.mark.timeout(60)
+def test_a_named_pipe_is_not_waited_for_and_replaced(repository: Repository, file: Path) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    os.mkfifo(file)
+    assert cache_folder.sound(file) is None
+    git = GitReader(locate(repository.root))
+    assert library(git, file).records(git.head()) == ()
+    library(git, file).read_ahead(git.head())
+    assert sealed_file.is_sound(file)
 
 
 def test_a_deleted_file_is_made_again_without_a_word(reader: Counting, file: Path) -> None:
