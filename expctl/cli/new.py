@@ -129,14 +129,15 @@ def _propose(place: "Place", experiment: str, text_of: Callable[[str], bytes], c
     from expctl.flow.queue.next_free import propose_next
     from expctl.views.console import ConsoleProgress
 
-    return propose_next(
-        lambda: wiring.context(place, ConsoleProgress(sys.stderr)),
-        text_of,
-        _proposal,
-        contents,
-        experiment=experiment,
-        begun=lambda: [each.experiment for each in wiring.running(place)],
-    )
+    with ConsoleProgress(sys.stderr) as progress:
+        return propose_next(
+            lambda: wiring.context(place, progress),
+            text_of,
+            _proposal,
+            contents,
+            experiment=experiment,
+            begun=lambda: [each.experiment for each in wiring.running(place)],
+        )
 
 
 def _proposal(experiment: str, text: bytes) -> "Proposal":

@@ -20,10 +20,10 @@ from expctl.domain.text import one_line
 if TYPE_CHECKING:
     from expctl.domain.experiment.hot_loop import CountedLoop, HotLoop, LoopLine
     from expctl.domain.experiment.record import Fact, Record
-    from expctl.domain.history.baselines import Baseline, ImportedBaseline
+    from expctl.domain.history.baselines import Baseline, Figure, ImportedBaseline
     from expctl.domain.ledger.record_summary import RecordSummary
     from expctl.domain.ledger.rows import Row
-    from expctl.domain.protocol.model import Protocol
+    from expctl.domain.protocol.model import Benchmark, Protocol
 
 LOADS, PRODUCTS = "hot loop loads", "hot loop vector multiply-adds"
 """Names of facts of a profile step from which the bound of a CPU's loop follows."""
@@ -221,7 +221,7 @@ def _main_size(protocol: Protocol, home: str) -> str:
 def _bound(protocol: Protocol, home: str, baseline: Baseline | None, by_hand: str, loop: CountedLoop | None) -> Iterator[str]:
     """Yield how far the measured figures of the target `home` are from its bound and its peak."""
     benchmark = protocol.targets[home].benchmark if home in protocol.targets else None
-    peak = benchmark.peak_tflops if benchmark else 0.0
+    peak, memory = (benchmark.peak_tflops, benchmark.peak_gb_s) if benchmark else (0.0, 0.0)
     share = loop.attainable if loop else 0.0
     ceiling = peak * share
     if ceiling:
@@ -229,8 +229,8 @@ def _bound(protocol: Protocol, home: str, baseline: Baseline | None, by_hand: st
             f"So, where caches serve it, matrix instructions take at most {100 * share:.1f} % of the loop's cycles:"
             f" {ceiling:.4g} of the peak {peak:g} TFLOP/s."
         )
-    elif peak:
-        yield f"Peak of {home}: {peak:g} TFLOP/s."
+    elif peaks := [f"{top:g} {unit}" for top, unit in ((peak, "TFLOP/s"), (memory, "GB/s")) if top]:
+        yield f"Peak of {home}: {', '.join(peaks)}."
     main = _main_size(protocol, home)
     figure = next((each for each in baseline.figures if each.size == main), None) if baseline else None
     if figure is None:
@@ -242,12 +242,22 @@ def _bound(protocol: Protocol, home: str, baseline: Baseline | None, by_hand: st
         unknown = "; no peak to compare with"
         said = f": {', '.join(of)}" if of else "" if peak else unknown
         yield f"Now on {home} at {main}: {speed_text(figure.flop, figure.ns, figure.low_ns, figure.high_ns)}{said}."
-        if peak and speed and loop is None:
-            yield (
-                f"Bound of {home}, by that figure alone, for its loop isn't counted: the arithmetic, which at the peak would"
-                f" take {100 * speed / peak:.0f} % of the time, so that no change makes it more than {peak / speed:.2f} times"
-                " as fast."
-            )
+        if benchmark and baseline and loop is None and (walls := list(_walls(benchmark, baseline.figures))):
+            yield f"Bound of {home}, by these figures alone, for its loop isn't counted: {'; '.join(walls)}."
+
+
+def _walls(benchmark: Benchmark, figures: Iterable[Figure]) -> Iterator[str]:
+    """Yield for each measured size whether arithmetic or memory would take longer at its peak, and how much of the time."""
+    moved = {size.name: size.bytes for size in benchmark.sizes}
+    for each in figures:
+        amounts = {
+            "arithmetic": (each.flop, benchmark.peak_tflops * 1e3),
+            "memory": (moved.get(each.size, 0), benchmark.peak_gb_s),
+        }
+        shares = {what: amount / peak / each.ns for what, (amount, peak) in amounts.items() if amount and peak}
+        if shares:
+            what, share = max(shares.items(), key=lambda found: found[1])
+            yield f"at {each.size} {what}, {100 * share:.0f} % of the time at its peak: at most {1 / share:.2f} times as fast"
 
 
 def _rival(rivals: Rivals | None, main: str) -> str:

@@ -63,6 +63,7 @@ def propose(
         if isinstance(made, Proposed):
             return made
         protocol = context.library.protocol(made.commit)
+        context.progress.working("rules", "was it tried before? Compiles what it must; a minute the first time")
         check_patch(context.rulebook, protocol, proposal, made.patch, commit=made.commit, targets=made.targets)
         answered = made
     raise preflight.moved_meanwhile(context.workspace, made.commit)

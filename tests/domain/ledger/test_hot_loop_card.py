@@ -10,10 +10,8 @@ from expctl.domain.ledger.hot_loop_card import cards, keep_changes
 from expctl.domain.protocol.model import Benchmark, Build, HotLoopRule, NumberKind, Protocol, Size, Target, Toolchain
 from tests.domain.ledger.test_model import measured
 
-HOME = Target(
-    build=Build(toolchain=Toolchain.HIPCC),
-    benchmark=Benchmark(argv=("b",), timeout_s=1, sizes=(Size(name="n=8", weight=1, flop=10**12),), peak_tflops=100.0),
-)
+BENCHMARK = Benchmark(argv=("b",), timeout_s=1, sizes=(Size(name="n=8", weight=1, flop=10**12),), peak_tflops=100.0)
+HOME = Target(build=Build(toolchain=Toolchain.HIPCC), benchmark=BENCHMARK)
 STATIC = Target(build=Build(toolchain=Toolchain.ZIG_GFX), stands_for="gpu", hot_loop=HotLoopRule(config="1,8"))
 PROTOCOL = Protocol(
     version=1, name="gemm", scope=("k",), harness=("h",), decides=("gpu",), targets={"gpu": HOME, "static": STATIC}
@@ -50,6 +48,22 @@ def test_where_it_is_what_bounds_it_and_how_far_it_is_from_that() -> None:
     assert "at most 80.0 % of the loop's cycles: 80 of the peak 100 TFLOP/s" in text
     assert ": 50.0 % of the bound, 40.0 % of the peak." in text  # 1e12 in 25 ms are 40 TFLOP/s
     assert card.costly == ("k/a.h:7: 4 matrix, 6 LDS: mma",)
+
+
+def test_without_a_counted_loop_each_size_has_the_wall_that_is_nearest() -> None:
+    sizes = (Size(name="n=8", weight=1, flop=10**12, bytes=10**9), Size(name="m=1", weight=1, flop=10**9, bytes=10**9))
+    benchmark = replace(BENCHMARK, sizes=sizes, peak_gb_s=100.0)
+    own = replace(HOME, benchmark=benchmark, hot_loop=HotLoopRule(config="auto"))
+    protocol = replace(PROTOCOL, targets={"gpu": own})
+    both = replace(FASTEST, figures=(*FASTEST.figures, Figure(size="m=1", ns=12.5e6, flop=10**9)))
+    (card,) = cards(protocol, [], [both], [])
+    text = "\n".join(card.lines)
+    assert "Peak of gpu: 100 TFLOP/s, 100 GB/s." in text
+    assert (  # 1e12 FLOP at 100 TFLOP/s and 1e9 bytes at 100 GB/s take 10 ms each; 1e9 FLOP take .01 ms
+        "Bound of gpu, by these figures alone, for its loop isn't counted: "
+        "at n=8 arithmetic, 40 % of the time at its peak: at most 2.50 times as fast; "
+        "at m=1 memory, 80 % of the time at its peak: at most 1.25 times as fast."
+    ) in text
 
 
 def test_a_loop_that_was_not_counted_says_how_to() -> None:

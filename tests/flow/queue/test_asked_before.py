@@ -86,6 +86,7 @@ def test_compilers_are_asked_once_without_the_lock(stage: Stage) -> None:
     head = stage.workspace.head()
     assert queued(stage, compilers, "slow 900000").id == "P2"
     assert compilers.asked == [head]
+    assert "rules... was it tried before? Compiles what it must; a minute the first time" in stage.progress.lines
 
 
 def test_a_proposal_of_somebody_else_meanwhile_asks_nothing_again(stage: Stage) -> None:
