@@ -233,6 +233,7 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=1, help="processes that play; each moment is drawn before (default: 1)")
     parser.add_argument("--out", type=Path, help="also write the table as JSON")
     given = parser.parse_args()
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # in a shell's background it is ignored, by the commands too
     only = f" --only '{given.only}'" if given.only else ""
     command = f"python -m tests.faults.outside_kills --trials {given.trials} --seed {given.seed}{only}"
     outcomes = []
