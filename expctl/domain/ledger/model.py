@@ -106,6 +106,14 @@ class Ledger(Struct, frozen=True, kw_only=True):
     changes: tuple[str, ...] = ()
     template: str = ""
 
+    def beginning_epochs(self) -> dict[str, list[str]]:
+        """Return why the next run of a target begins a new epoch, and the targets for which that holds."""
+        found: dict[str, list[str]] = {}
+        for target in self.targets:
+            if target.next_epoch:
+                found.setdefault("; ".join(map(str, target.next_epoch)), []).append(target.name)
+        return found
+
 
 def ledger_of(
     protocol: Protocol,
