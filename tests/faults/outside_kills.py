@@ -29,8 +29,8 @@ from tests.faults.outside_commands import COMMANDS, Command
 from tests.faults.outside_stage import Stage
 
 ORPHAN_S = 10.0
-PYTHON_BEGINS = "Failed to import the site module"
-"""What Python says of a Ctrl-C before the first line of a program."""
+OWN_LINE = re.compile(r'^  File "[^"]*/expctl/(\w+/)*\w+\.py"', re.MULTILINE)
+"""A line of a traceback that names a module of expctl. Without one Python was interrupted before expctl's first line."""
 LONGEST_S = 300.0
 SIGNALS = (signal.SIGKILL,) * 6 + (signal.SIGTERM, signal.SIGINT)
 CODE = re.compile(r"^Error \[([a-z0-9-]+)\]", re.MULTILINE)
@@ -113,7 +113,7 @@ def violations(stage: Stage, command: Command, whole: Undisturbed, after_s: floa
         yield f"something holds the output of the killed command after {ORPHAN_S:g} s: {stage.living()}"
         killed.kill()
         return
-    if "Traceback" in err and PYTHON_BEGINS not in err:
+    if "Traceback" in err and OWN_LINE.search(err):
         yield f"the killed command ends with a traceback: {err}"
     if orphans := stage.outlived(ORPHAN_S):
         yield f"processes of the killed command live after {ORPHAN_S:g} s: {orphans}"
