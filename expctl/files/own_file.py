@@ -1,10 +1,10 @@
 """Reads whole files that lie at a place of their own in a repository: regular ones, of no absurd size."""
 
-import stat
 from pathlib import Path
 
 from expctl.domain.errors import Refused
 from expctl.files.permission import permission_mend
+from expctl.files.regular_file import facts_of
 
 BYTES_MAX = 64 << 20
 
@@ -15,16 +15,7 @@ def contents(path: Path, *, name: str) -> bytes:
     """
     aside = f"mv {name} {name}.old && git checkout -- {name} brings back the committed one"
     try:
-        about = path.stat()
-        if not stat.S_ISREG(about.st_mode):
-            raise Refused(
-                f"{name} is no regular file",
-                code="not-a-regular-file",
-                expected="a text file",
-                found="a folder" if stat.S_ISDIR(about.st_mode) else "a device, pipe or socket",
-                where=name,
-                hint=aside,
-            )
+        about = facts_of(path, name=name, expected="a text file", hint=aside)
         if about.st_size > BYTES_MAX:
             raise Refused(
                 f"{name} is too large",

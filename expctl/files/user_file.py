@@ -1,12 +1,12 @@
 """Reads files that the user names on the command line."""
 
-import stat
 import sys
 from contextlib import nullcontext
 from pathlib import Path
 
 from expctl.domain.errors import Refused
 from expctl.domain.text import plain_text
+from expctl.files.regular_file import facts_of
 
 KERNEL_BYTES_MAX = 1 << 28
 STANDARD_INPUT = "-"
@@ -45,16 +45,12 @@ def kernel_bytes(path: Path) -> bytes:
     """Return the bytes of a kernel's source, assembly or code object: a regular file of at most 256 MiB. Raises Refused."""
     name = plain_text(str(path))
     try:
-        about = path.stat()
-        if not stat.S_ISREG(about.st_mode):
-            raise Refused(
-                f"{name} is no regular file",
-                code="not-a-regular-file",
-                expected="a source, assembly or code object",
-                found="a folder" if stat.S_ISDIR(about.st_mode) else "a device, pipe or socket",
-                where=name,
-                hint="give a file, or save the contents to one",
-            )
+        about = facts_of(
+            path,
+            name=name,
+            expected="a source, assembly or code object",
+            hint="give a file, or save the contents to one",
+        )
         with path.open("rb") as file:  # st_size may be smaller than the contents (/proc)
             data = file.read(KERNEL_BYTES_MAX + 1)
     except FileNotFoundError as error:

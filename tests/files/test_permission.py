@@ -1,4 +1,4 @@
-"""Who can give a right to a file."""
+"""What is advised where a file may not be read or written: a command for its owner, and for others whose it is."""
 
 import os
 from pathlib import Path
