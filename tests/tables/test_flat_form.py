@@ -1,6 +1,7 @@
 """The older flat form is read, converted, and written again; and a config's arithmetic agrees with the compiler."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 from expctl.tables.facts import made_here
 from expctl.tables.flat_form import exported, imported
 from expctl.tables.folder import DEFAULT, read_files
-from expctl.tables.operations import settings_of, tile_fault
+from expctl.tables.operations import config_fault, settings_of
 from expctl.tables.table import BadTable
 from tests.tables.malformed import OP, SMALL, WINNER
 
@@ -65,24 +66,40 @@ def test_what_is_none_is_refused(name: str, text: str, word: str) -> None:
         imported({name: text.encode()}, HERE)
 
 
+HIP = Path(__file__).parents[2] / "kernel/hip"
 BUILDS = ("1,8,2,2,8,2", "2,2,2,2,4,4", "1,2,4,2,2,2", "2,4,4,2,4,2", "1,1,2,2,1,1")
-DOES_NOT = ("1,8,2,3,8,2", "1,8,3,2,8,2", "8,8,2,2,1,1", "4,16,2,2,1,1", "1,8,2,2,8,4", "4,2,2,2,8,2", "1,4,2,2,1,2")
-CONFIGS = {**dict.fromkeys(BUILDS, True), **dict.fromkeys(DOES_NOT, False)}
+DOES_NOT = ("1,8,3,2,8,2", "8,8,2,2,1,1", "4,16,2,2,1,1", "1,8,2,2,8,4", "4,2,2,2,8,2", "1,4,2,2,1,2")
+RINGS = ("1,8,4,5,8,2", "1,8,4,7,8,1", "1,8,8,6,4,1", "1,8,8,8,2,1", "1,8,8,9,1,1", "1,4,4,3,8,2", "1,16,4,3,4,1")
+NO_RINGS = ("2,8,4,5,8,1", "1,6,4,5,8,2", "1,4,4,5,8,1", "1,8,2,5,8,2", "1,8,12,3,2,1", "1,8,8,12,1,1", "1,8,4,6,8,2")
+CONFIGS = {**dict.fromkeys((*BUILDS, *RINGS), True), **dict.fromkeys((*DOES_NOT, *NO_RINGS), False)}
 
 
 @pytest.mark.parametrize(("config", "builds"), CONFIGS.items())
 def test_the_arithmetic_of_a_config_agrees_with_the_static_assertions(config: str, builds: bool, tmp_path: Path) -> None:
     source = tmp_path / "one.cpp"
-    header = Path(__file__).parents[2] / "kernel/hip/config.h"
-    source.write_text(f'#include "{header}"\ntemplate struct scaled_mm::Config<{config}>;\n')
+    is_ring = config in RINGS + NO_RINGS
+    source.write_text(
+        f"{_ring()}\ntemplate struct Ring<{config}>;\n"
+        if is_ring
+        else f'#include "{HIP / "config.h"}"\ntemplate struct scaled_mm::Config<{config}>;\n'
+    )
     argv = [sys.executable, "-m", "ziglang", "clang", "-x", "c++", "-std=c++17", "-fsyntax-only", str(source)]
-    compiled = subprocess.run(argv, capture_output=True, text=True, check=False).returncode == 0
-    assert compiled is builds
-    assert (tile_fault(settings_of(config)) == "") is builds
+    compiled = subprocess.run(argv, capture_output=True, text=True, check=False)
+    assert (compiled.returncode == 0) is builds, compiled.stderr
+    assert builds or "static assertion failed" in compiled.stderr
+    assert (config_fault(settings_of(config)) == "") is builds
+
+
+def _ring() -> str:
+    """Return what sm_90's headers say of a ring, without the headers of CUDA that they include."""
+    memory, packing = ((HIP / "sm_90" / name).read_text() for name in ("ring_memory.h", "packing.h"))
+    struct = memory[memory.index("template <int kWarpsM") : memory.index("\n};") + 4]
+    constants = re.findall(r"^constexpr int kPacked.*$", packing, re.MULTILINE)
+    return "\n".join(["#define METHOD", "constexpr int kFragment = 16, kWaveLanes = 32;", *constants, struct])
 
 
 def test_too_much_lds_is_seen_which_no_assertion_says() -> None:
-    assert tile_fault(settings_of("1,8,16,2,8,2")) == "131072 bytes of LDS, expected at most 65536"
+    assert config_fault(settings_of("1,8,16,2,8,2")) == "131072 bytes of LDS, expected at most 65536"
 
 
 def test_facts_of_this_machine(tmp_path: Path) -> None:
