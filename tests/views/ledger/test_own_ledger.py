@@ -21,7 +21,7 @@ BAR = re.compile(r"(?<!\\)\|")
 WORDS_MAX, LINE_MAX, CELL_MAX = 1700, 160, 80
 FIRST_ROW_MAX = 52
 """Lines before the newest verdict: those of three targets that kept something, of which each has a table in Path."""
-CHANGED_MAX = 46
+CHANGED_MAX = 51
 """Lines of a difference: ten rows are Latest, and the eleventh begins the table of the others, with its head; a KEEP also comes
 into the list of what each changed in the hot loop, and the figures of the two other timed targets say that it landed later. The
 first record of an epoch, as after a change of the harness, also takes the table of the epoch before out of Path."""
