@@ -105,8 +105,9 @@ class FakeLibrary:
     def digests(self, commit: str) -> tuple[RecordSummary, ...]:
         return tuple(summary_of(record) for record in self.records(commit))
 
-    def ledger_totals(self, commit: str) -> LedgerTotals:
-        return sums_of(self.digests(commit))
+    def ledger_totals(self, commit: str, new: tuple[str, bytes] | None = None) -> LedgerTotals:
+        given = {new[0]: summary_of(record_of(new[1], where=new[0]))} if new else {}
+        return sums_of([*({each.id: each for each in self.digests(commit)} | given).values()])
 
     def ledger_template(self, commit: str) -> str:  # noqa: ARG002
         return ""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from expctl.adapters.index.epochs import first_date, fold_epochs
@@ -45,12 +46,7 @@ def update(index: sqlite3.Connection, git: GitReader, was: Stamp | None, now: St
             _execute(index, INDICES)
             fold_epochs(index, since="")
         else:
-            before = first_date(index, changed)
-            index.executemany("update records set live = 0 where name = ? and live", [(name,) for name in changed])
-            index.executemany("update records set live = 1 where name = ? and tree = ?", known)
-            _insert(index, summarised)
-            index.executemany(LIVE_AGAIN, [(name,) for name in changed])
-            fold_epochs(index, since=min(before, first_date(index, changed)))
+            _replace(index, changed, known, summarised)
         index.execute("delete from made")
         index.execute("insert into made values (?, ?)", now)
         _forget_stale(index)
@@ -58,6 +54,28 @@ def update(index: sqlite3.Connection, git: GitReader, was: Stamp | None, now: St
     finally:
         if index.in_transaction:
             index.execute("rollback")
+
+
+@contextmanager
+def supposing(index: sqlite3.Connection, found: FolderSummary) -> Iterator[None]:
+    """Within the block, the index in memory has `found` instead of what it has of that folder."""
+    index.execute("begin")
+    try:
+        _replace(index, [found.folder[0]], (), [found])
+        yield
+    finally:
+        index.execute("rollback")
+
+
+def _replace(
+    index: sqlite3.Connection, changed: Collection[str], known: Iterable[Folder], summarised: Iterable[FolderSummary]
+) -> None:
+    before = first_date(index, changed)
+    index.executemany("update records set live = 0 where name = ? and live", [(name,) for name in changed])
+    index.executemany("update records set live = 1 where name = ? and tree = ?", known)
+    _insert(index, summarised)
+    index.executemany(LIVE_AGAIN, [(name,) for name in changed])
+    fold_epochs(index, since=min(before, first_date(index, changed)))
 
 
 def _differences(index: sqlite3.Connection, git: GitReader, old: str, tree: str, *, rebuild: bool) -> Mapping[str, str]:

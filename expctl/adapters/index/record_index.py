@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+STORED_EVERY = 32
+"""Who brings an index to one commit after the other writes the file at the first, and at every so many: all of it is written,
+and the next process reads the few folders that changed meanwhile."""
+
 
 class RecordIndex:
     """The index of one repository's records in `file`, or only in memory if that is None. `told` gets a sentence when a damaged
@@ -36,6 +40,7 @@ class RecordIndex:
         self._index: sqlite3.Connection | None = None  # of the sound file, or in memory and newer
         self._in_memory = False
         self._code = ""
+        self._updates = 0
         self._trees: dict[str, str] = {}
 
     def ask(self, commit: str, question: Callable[[sqlite3.Connection], T]) -> T:
@@ -51,8 +56,20 @@ class RecordIndex:
 
             index = self._writable()
             update(index, self._git, stamp, wanted)
-            self._store(index)
+            if self._updates % STORED_EVERY == 0:
+                self._store(index)
+            self._updates += 1
         return question(index)
+
+    def suppose(self, commit: str, experiment: str, record: bytes, question: Callable[[sqlite3.Connection], T]) -> T:
+        """Return the answer of `ask` for a commit upon `commit` in which `experiment` has the bytes `record` as its record."""
+        from expctl.adapters.index.build import supposing
+        from expctl.adapters.index.summarise import summarised
+
+        self.ask(commit, lambda _: None)
+        index = self._writable()
+        with supposing(index, summarised((experiment, ""), record, proposed=True)):
+            return question(index)
 
     def look(self, question: Callable[[sqlite3.Connection], T], otherwise: T) -> T:
         """Call `question` on the index as it is, without updating it, and return its result. Returns `otherwise` if there is

@@ -64,24 +64,26 @@ class Summariser(Struct, frozen=True, kw_only=True):
         alone = [tree for _, tree in folders if f"{tree}:record.json" not in texts]
         proposed = texts if at_once else self.reader.read_blobs(f"{tree}:experiment.yaml" for tree in alone)
         return [
-            self._one(folder, texts.get(f"{folder[1]}:record.json"), proposed=f"{folder[1]}:experiment.yaml" in proposed)
+            summarised(folder, texts.get(f"{folder[1]}:record.json"), proposed=f"{folder[1]}:experiment.yaml" in proposed)
             for folder in folders
         ]
 
-    def _one(self, folder: Folder, text: bytes | None, *, proposed: bool) -> FolderSummary:
-        if text is None:
-            return FolderSummary(folder, None, (), (), (), "", ruled=False, proposed=proposed)
-        record = record_in(f"{EXPERIMENTS}/{folder[0]}", text)
-        rule = record.rule
-        codes = [made.code for made in record.artifacts.get(Side.CANDIDATE, {}).values()]
-        summary = summary_of(record)
-        return FolderSummary(
-            folder,
-            row_of(summary),
-            tuple(Measured(each.target, each.date, each.base, ground_text(each.conditions)) for each in summary.measurings),
-            tuple(keys_of(rule, codes)) if rule is not None else (),
-            rule.forbids if rule is not None else (),
-            json_text(conditions_of(record)) if rule is not None else "",
-            ruled=rule is not None or bool(record.waivers),
-            proposed=True,
-        )
+
+def summarised(folder: Folder, text: bytes | None, *, proposed: bool) -> FolderSummary:
+    """Return the summary of a folder whose record is `text` (None: it has none). Raises Refused on a damaged one."""
+    if text is None:
+        return FolderSummary(folder, None, (), (), (), "", ruled=False, proposed=proposed)
+    record = record_in(f"{EXPERIMENTS}/{folder[0]}", text)
+    rule = record.rule
+    codes = [made.code for made in record.artifacts.get(Side.CANDIDATE, {}).values()]
+    summary = summary_of(record)
+    return FolderSummary(
+        folder,
+        row_of(summary),
+        tuple(Measured(each.target, each.date, each.base, ground_text(each.conditions)) for each in summary.measurings),
+        tuple(keys_of(rule, codes)) if rule is not None else (),
+        rule.forbids if rule is not None else (),
+        json_text(conditions_of(record)) if rule is not None else "",
+        ruled=rule is not None or bool(record.waivers),
+        proposed=True,
+    )

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from expctl.domain.history.blind import BlindSlot
     from expctl.domain.history.comparability import Comparability
     from expctl.domain.protocol.model import Protocol
-    from expctl.domain.queue.dependency_answer import Profile
     from expctl.domain.queue.ordering import Entry
 
 
@@ -75,12 +74,6 @@ class LedgerInputs(Struct, frozen=True, kw_only=True):
             records={**self.records, **new},
             waiting=replace(self.waiting, records={**self.waiting.records, **new}),
         )
-
-    def with_record(self, record: Record, profile: Profile) -> LedgerInputs:
-        """Return a copy of this data with a new or changed `record`, and its `profile` unless that is empty."""
-        inputs = self.with_records((record,))
-        profiles = {**inputs.waiting.profiles, record.id: profile} if profile else inputs.waiting.profiles
-        return replace(inputs, waiting=replace(inputs.waiting, profiles=profiles))
 
     def with_proposal(self, proposal: Proposal, ticket: Ticket) -> LedgerInputs:
         """Return a copy of this data with one more queued proposal."""

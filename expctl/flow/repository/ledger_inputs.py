@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from expctl.domain.ledger.hot_loop_card import newest_keeps
 from expctl.domain.ledger.inputs import LedgerInputs
 from expctl.domain.ledger.model import Ledger, ledger_from
@@ -14,7 +16,13 @@ from expctl.flow.repository.pending import read_queue
 from expctl.flow.repository.standing_records import standing_records
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from expctl.domain.experiment.hot_loop import HotLoop
+    from expctl.domain.experiment.record import Record
+    from expctl.domain.ledger.totals import LedgerTotals
+    from expctl.domain.queue.dependency_answer import Profile
+    from expctl.domain.queue.pending import Queue
     from expctl.ports.repository import Library
 
 
@@ -39,13 +47,34 @@ def read_ledger(library: Library, commit: str, counted: tuple[HotLoop, ...] | No
     """Return the ledger of `commit`, computed from stored totals, which is faster than from the records' summaries. `counted`
     are hot loops of its code, if not those that it contains (None). Raises Refused on an unreadable file.
     """
-    protocol, totals = library.protocol(commit), library.ledger_totals(commit)
+    return _ledger(library, commit, library.ledger_totals(commit), read_queue(library, commit), {}, counted)
+
+
+def ledger_with(library: Library, commit: str, record: Record, text: bytes, profile: Profile) -> Ledger:
+    """Return the ledger of a commit upon `commit` that adds or changes `record`, of the bytes `text`, and its `profile` unless
+    that is empty. Raises Refused on an unreadable file.
+    """
+    queue, new = read_queue(library, commit), {record.id: record}
+    profiles = {**queue.profiles, record.id: profile} if profile else queue.profiles
+    queue = replace(queue, records={**queue.records, **new}, profiles=profiles)
+    return _ledger(library, commit, library.ledger_totals(commit, (record.id, text)), queue, new)
+
+
+def _ledger(
+    library: Library,
+    commit: str,
+    totals: LedgerTotals,
+    queue: Queue,
+    new: Mapping[str, Record],
+    counted: tuple[HotLoop, ...] | None = None,
+) -> Ledger:
+    protocol, shown = library.protocol(commit), {*totals.standing.values(), *newest_keeps(totals.rows)}
     return ledger_from(
         protocol,
         totals,
-        standing_records(library, commit, {*totals.standing.values(), *newest_keeps(totals.rows)}),
+        {**standing_records(library, commit, shown - new.keys()), **new},
         findings=library.findings(commit),
-        queue=read_queue(library, commit).entries(),
+        queue=queue.entries(),
         conditions=conditions_at(library, commit, protocol, {}),
         template=library.ledger_template(commit),
         blind=library.blind_slots(commit),

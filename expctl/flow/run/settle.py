@@ -25,7 +25,7 @@ from expctl.flow.measuring.comparability import environment
 from expctl.flow.measuring.setup import CHECK_OUT
 from expctl.flow.repository import preflight
 from expctl.flow.repository.commit_messages import candidate_message, record_message
-from expctl.flow.repository.ledger_inputs import read_ledger_inputs
+from expctl.flow.repository.ledger_inputs import ledger_with
 from expctl.flow.repository.recovery import PATIENCE_S, publishing
 from expctl.flow.run.open_run import OpenRun
 from expctl.flow.run.remarks import flags_of, home_code, notes_of
@@ -241,15 +241,16 @@ def _explanation(run: Run) -> str:
 def _files(opened: OpenRun, run: Run, record: Record, parent: str) -> dict[str, bytes]:
     context, folder = opened.context, f"experiments/{opened.id}"
     number = len(record.replications) if opened.earlier is not None else 0
-    files = {f"{folder}/record.json": context.record_bytes(record)}
+    text = context.record_bytes(record)
+    files = {f"{folder}/record.json": text}
     samples = run.samples()
     if samples:
         files[f"{folder}/samples{f'-{number + 1}' if number else ''}.jsonl"] = context.samples_bytes(samples)
     profile = {_profile_key(opened, each): each.facts for each in run.all(Profiled) if each.facts}
     if profile and not number:
         files[f"{folder}/profile.json"] = context.profile_bytes(profile)
-    inputs = read_ledger_inputs(context.library, parent).with_record(record, {} if number else profile)
-    files["ledger.md"] = context.render(inputs.ledger()).encode()
+    ledger = ledger_with(context.library, parent, record, text, {} if number else profile)
+    files["ledger.md"] = context.render(ledger).encode()
     return files
 
 

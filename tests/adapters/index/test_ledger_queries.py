@@ -17,7 +17,7 @@ from expctl.domain.ledger.inputs import LedgerInputs
 from expctl.domain.ledger.model import Ledger, ledger_from
 from expctl.domain.ledger.record_summary import summary_of
 from expctl.domain.ledger.totals import sums_of
-from expctl.flow.repository.ledger_inputs import read_ledger, read_ledger_inputs
+from expctl.flow.repository.ledger_inputs import ledger_with, read_ledger, read_ledger_inputs
 from expctl.flow.status import GateNow, read_status
 from expctl.views.ledger.document import render
 from tests.user_repository import Repository
@@ -73,6 +73,15 @@ class Case:
         assert self.rendered() == render(at_once)
         return ledger
 
+    def ahead(self, record: Record) -> str:
+        """As a run makes it before it commits; afterwards the index says again what the commit has."""
+        reader = self.reader()
+        library, head = GitLibrary(reader, RecordIndex(reader, self.file)), reader.head()
+        before = render(read_ledger(library, head))
+        found = render(ledger_with(library, head, record, record_bytes(record), {}))
+        assert render(read_ledger(library, head)) == before == self.rendered()
+        return found
+
     def rendered(self) -> str:
         """As `expctl ledger` makes it."""
         reader = self.reader()
@@ -120,13 +129,13 @@ def test_what_a_run_renders_before_its_commit_is_what_stands_after_it(case: Case
     found = made(24, 7)
     case.conclude(*found[:20])
     for record in found[20:]:
-        ahead = render(case.inputs().with_record(record, {}).ledger())
+        ahead = case.ahead(record)
         case.conclude(record)
         assert ahead == render(case.check())
     again = replace(
         found[-1], replications=(*found[-1].replications, *next(e.replications for e in made(90, 1) if e.replications))
     )
-    ahead = render(case.inputs().with_record(again, {}).ledger())
+    ahead = case.ahead(again)
     case.conclude(again)
     assert ahead == render(case.check())
 

@@ -86,6 +86,22 @@ def test_digests_are_those_of_the_records_and_nothing_is_read_twice(reader: Coun
     assert library(reader, None).digests(head) == wanted
 
 
+def test_who_lands_much_writes_the_file_now_and_then_and_others_read_on(
+    reader: Counting, repository: Repository, file: Path
+) -> None:
+    ours = library(reader, file)
+    ours.digests(reader.head())
+    written = file.stat().st_ino
+    record = record_of((OURS / "P17" / "record.json").read_bytes(), where="")
+    for number in range(record_index.STORED_EVERY):
+        assert file.stat().st_ino == written
+        write(repository, record, id=f"P{3000 + number}")
+        found = ours.digests(repository.commit())
+        assert found == library(reader, None).digests(repository.head()) if number < 2 else found
+    assert file.stat().st_ino != written
+    assert library(reader, file).digests(repository.head()) == found
+
+
 def test_the_stock_is_what_all_records_come_to(reader: Counting, file: Path) -> None:
     found, records = library(reader, file).stock(reader.head()), expected(reader)
     digests = in_order(summary_of(record) for record in records)

@@ -84,7 +84,7 @@ def newest(experiment: str) -> Record:
 @pytest.mark.parametrize("like", ["P18", "P19", "P24"])
 def test_one_new_record_changes_few_lines(inputs: LedgerInputs, like: str) -> None:
     record = newest(like)
-    before, after = (render(each.ledger()).splitlines() for each in (inputs, inputs.with_record(record, {})))
+    before, after = (render(each.ledger()).splitlines() for each in (inputs, inputs.with_records((record,))))
     changed = [line for line in difflib.unified_diff(before, after, n=0) if line[0] in "+-" and line[:3] not in ("+++", "---")]
     assert 1 <= len(changed) <= CHANGED_MAX
     assert any("[P9999](experiments/P9999)" in line for line in changed)
