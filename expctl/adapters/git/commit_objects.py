@@ -33,6 +33,10 @@ class Objects:
         self._found[name] = (kind, contents)
         return name
 
+    def ids(self) -> list[str]:
+        """Return the ids of all of them."""
+        return [name.hex() for name in self._found]
+
     def remember(self, known: KnownObjects) -> None:
         """Keep all of them in `known`."""
         for name, (kind, contents) in self._found.items():
@@ -62,7 +66,7 @@ def with_files(into: Objects, trees: Mapping[str, Tree], files: Mapping[str, byt
         folder, _, name = path.rpartition("/")
         old, new = trees.get(folder, {}).get(_bytes(name)), Entry(FILE, blobs[_bytes(path)])
         if old != new:
-            changes.append(Change(len(changes), PurePosixPath(path), _item(old) if old else None, _item(new)))
+            changes.append(Change(len(changes), PurePosixPath(path), item_of(old) if old else None, item_of(new)))
     return tree.hex(), changes
 
 
@@ -107,11 +111,23 @@ def folders_of(paths: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted({"", *("/".join(each[:end]) for each in parts for end in range(1, len(each) + 1))}))
 
 
-def commit_text(tree: str, parents: Sequence[str], message: str, date: str, author: str) -> bytes:
-    """Return the contents of a commit of `author`, `Name <e-mail>`, at `date`: git's own form, or ISO 8601 with a zone."""
+def commit_text(tree: str, parents: Sequence[str], message: str, date: str, committer: str, author: str = "") -> bytes:
+    """Return the contents of a commit at `date`: git's own form, or ISO 8601 with a zone. `committer` and `author` ("": the
+    same) are each `Name <e-mail>`.
+    """
     when = date if GITS_DATE.fullmatch(date) else f"{datetime.fromisoformat(date).timestamp():.0f} +0000"
-    heads = [f"tree {tree}", *(f"parent {each}" for each in parents), f"author {author} {when}", f"committer {author} {when}"]
+    heads = [
+        f"tree {tree}",
+        *(f"parent {each}" for each in parents),
+        f"author {author or committer} {when}",
+        f"committer {committer} {when}",
+    ]
     return "\n".join([*heads, "", message]).encode()
+
+
+def item_of(entry: Entry) -> Item:
+    """Return an entry of a tree as changes have it."""
+    return Item(entry.mode.decode().zfill(6), entry.id.hex())
 
 
 def _head(kind: int, size: int) -> bytes:
@@ -122,10 +138,6 @@ def _head(kind: int, size: int) -> bytes:
         found.append(size & 127)
         size >>= 7
     return bytes(found)
-
-
-def _item(entry: Entry) -> Item:
-    return Item(entry.mode.decode().zfill(6), entry.id.hex())
 
 
 def _bytes(name: str) -> bytes:

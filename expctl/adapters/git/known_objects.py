@@ -97,6 +97,12 @@ def keep_last(kept: dict[K, V], key: K, value: V) -> None:
         del kept[next(iter(kept))]
 
 
+def line(path: bytes, entry: Entry) -> bytes:
+    """Return an entry of a tree as `git ls-tree -z` prints it, without the zero at its end."""
+    kind = {FOLDER: b"tree", SUBMODULE: b"commit"}.get(entry.mode, b"blob")
+    return b"%b %b %b\t%b" % (entry.mode.zfill(6), kind, entry.id.hex().encode(), path)
+
+
 def entries_of(tree: bytes, like: str) -> Tree:
     """Return name -> entry of the contents of a tree; `like` is any id of the same repository."""
     return {name: Entry(mode, found) for mode, name, found in ENTRIES[len(like)].findall(tree)}

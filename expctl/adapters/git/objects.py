@@ -6,9 +6,11 @@ from io import BytesIO
 from pathlib import Path, PurePosixPath
 
 from expctl.adapters.git.command import run_git
-from expctl.adapters.git.known_objects import FOLDER, ID, SUBMODULE, Entry, KnownObjects, Tree, entries_of
+from expctl.adapters.git.known_objects import FOLDER, ID, SUBMODULE, Entry, KnownObjects, Tree, entries_of, line
 from expctl.adapters.git.object_server import Answer, ObjectServer, read_answer
 from expctl.domain.errors import Refused
+
+LISTED_MAX = 200  # entries that are listed here; git lists many more quickly
 
 
 class GitObjects:
@@ -70,6 +72,29 @@ class GitObjects:
                 entry = folder.get(os.fsencode(part))
             found.append(entry)
         return found
+
+    def files_at(self, places: Iterable[tuple[str, Entry | None]]) -> bytes | None:
+        """Return what `git ls-tree -r -z` prints for these paths of a commit, given with their entries. None if git has to be
+        asked: it has lost a folder, there are many, or a path isn't written as git writes it.
+        """
+        found: dict[bytes, Entry] = {}
+        left: list[tuple[bytes, Entry]] = []
+        for path, entry in places:
+            plain = str(PurePosixPath(path))
+            if plain not in (path, path.removesuffix("/")) or (plain != path and entry is not None and entry.mode != FOLDER):
+                return None
+            left += [(os.fsencode(plain), entry)] if entry is not None else []
+        while left:
+            file, entry = left.pop()
+            if len(left) > LISTED_MAX:
+                return None
+            if entry.mode != FOLDER:
+                found[file] = entry
+            elif (tree := self.tree(entry.id.hex())) is not None:
+                left += [(b"%b/%b" % (file, name), each) for name, each in tree.items()]
+            else:
+                return None
+        return b"".join(b"%b\0" % line(file, found[file]) for file in sorted(found))
 
     def _check_absent(self, names: Iterable[str]) -> None:
         """Raise Refused if one of `names`, COMMIT:PATH or TREE:PATH with a full id, is there: git calls a blob that it has

@@ -261,7 +261,9 @@ class GitReader(GitObjects):
         key = (tuple(paths), tuple(entries or ()))
         if entries is not None and key in self._listings:
             return self._listings[key]
-        found = self._ask(["ls-tree", "-r", "-z", commit, "--", *paths]).stdout
+        found = self.files_at(zip(paths, entries, strict=True)) if entries else None
+        if found is None:
+            found = self._ask(["ls-tree", "-r", "-z", commit, "--", *paths]).stdout
         if entries is not None:
             self._listings[key] = found
         return found

@@ -11,7 +11,7 @@ from pathlib import Path
 from expctl.adapters.git.captured_changes import CapturedChanges
 from expctl.adapters.git.commit_objects import Objects, commit_text, folders_of, with_files
 from expctl.adapters.git.failures import gave_up, unfit_index
-from expctl.adapters.git.known_objects import KnownObjects, keep_last
+from expctl.adapters.git.known_objects import KnownObjects, keep_last, line
 from expctl.adapters.git.object_server import ObjectServer
 from expctl.adapters.git.objects import lost_object
 from expctl.adapters.git.plumbing import GitPlumbing
@@ -94,9 +94,13 @@ class GitWorkspace(GitTrees):
         """Return one SHA-256 of all files in `commit` that a build could read: all but experiments and ledger."""
         import hashlib
 
-        entries = self.must(["ls-tree", "-z", commit]).split("\0")
-        kept = [entry for entry in entries if entry.partition("\t")[2] not in ("experiments", "ledger.md")]
-        return hashlib.sha256("\0".join(kept).encode(errors="surrogateescape")).hexdigest()
+        tree = self.tree(f"{commit}:") if OBJECT.fullmatch(commit) else None
+        if tree is None:
+            entries = self.must(["ls-tree", "-z", commit]).encode(errors="surrogateescape").split(b"\0")
+        else:
+            entries = [*(line(name, entry) for name, entry in tree.items()), b""]
+        kept = [entry for entry in entries if entry.partition(b"\t")[2] not in (b"experiments", b"ledger.md")]
+        return hashlib.sha256(b"\0".join(kept)).hexdigest()
 
     # ------------------------------------------------------------------ pinning
 
@@ -125,6 +129,9 @@ class GitWorkspace(GitTrees):
 
     def pin(self, *, base: str, tree: str, message: str, ref: str, author: str = "") -> str:
         """Commit `tree` by `author` ("": expctl) on `base`, with its date; set `ref` to the new commit, return the id."""
+        date, pinned = f"{self.committed_at(base)} +0000", self.ref(ref)
+        if pinned and self.contents(pinned) == commit_text(tree, (base,), message, date, AUTHOR, author):
+            return pinned  # it was made before, as by the head of a fleet that was killed
         commit = self.commit_tree(base=base, tree=tree, message=message, author=author)
         self.must(["update-ref", ref, commit])
         return commit

@@ -259,7 +259,8 @@ def show_title(context: Context, experiment: str, queued: Queued, protocol: Prot
     """
     identity = context.workspace.files_identity(base, ("protocol.yaml", *protocol.harness))
     context.progress.title(experiment, queued.proposal.title, base=base, target=target, protocol=identity)
-    tell_edits(context, protocol, base)
+    if not context.device:  # nothing is measured in the work tree of a fleet's head, and a worker's is its own
+        tell_edits(context, protocol, base)
     for gap in context.gaps:
         context.progress.step("walls", gap)
     walls = context.walls()

@@ -1,18 +1,24 @@
 """The git that stays: it sees what others write, and its death costs nothing."""
 
+import hashlib
 import os
 import signal
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
 from expctl.adapters.git.object_server import ObjectServer
+from expctl.adapters.git.objects import LISTED_MAX
 from expctl.adapters.git.plumbing import GitPlumbing
 from expctl.adapters.git.reader import GitReader, locate
 from expctl.adapters.git.tree_differences import differences
 from expctl.adapters.git.workspace import GitWorkspace
 from tests.refusals import refuses
 from tests.user_repository import KERNEL, Repository
+
+ADA = "Ada <ada@example.org>"
+OWN = ("experiments", "ledger.md")
 
 
 def _children() -> set[int]:
@@ -106,3 +112,95 @@ def test_a_commit_differs_below_a_path_by_content_and_by_mode_alone(repository: 
     assert not workspace.differs(first, second, ["src", "absent/below"])
     assert workspace.differs(second, third, ["src/"])
     assert workspace.differs(first, "0" * 40, ["src"])
+
+
+LISTED = [("src",), ("src/", "link"), ("src/kernel.txt", "src"), ("absent", "src/deep/"), ("run.sh", "."), ("src/kernel.txt/",)]
+
+
+@pytest.mark.parametrize("paths", LISTED, ids=" ".join)
+def test_files_are_listed_as_git_lists_them(repository: Repository, paths: tuple[str, ...]) -> None:
+    for name in ("src/a.b", "src/a/c", "src/a0", "src/deep/er/\u00fc", "run.sh"):
+        repository.write(name, name)
+    (repository.root / "run.sh").chmod(0o755)
+    (repository.root / "link").symlink_to("run.sh")
+    head = repository.commit()
+    assert GitReader(locate(repository.root)).listing(head, paths).decode() == repository.git(
+        "ls-tree", "-r", "-z", head, "--", *paths
+    )
+    many = repository.root / "many"
+    for number in range(LISTED_MAX + 1):
+        repository.write(f"many/{number}/x", "x")
+    head = repository.commit()
+    assert many.name in GitReader(locate(repository.root)).listing(head, ("many",)).decode()
+
+
+def test_sources_are_known_by_all_but_experiments_and_ledger(repository: Repository) -> None:
+    for name in ("experiments/P1/record.json", "ledger.md", "a/b", "run.sh"):
+        repository.write(name, name)
+    (repository.root / "run.sh").chmod(0o755)
+    head = repository.commit()
+    kept = [line for line in repository.git("ls-tree", "-z", head).split("\0") if line.split("\t")[-1] not in OWN]
+    identity = hashlib.sha256("\0".join(kept).encode()).hexdigest()
+    workspace = GitWorkspace(locate(repository.root))
+    assert workspace.source_identity(head) == workspace.source_identity("HEAD") == identity
+
+
+class Counting(GitWorkspace):
+    """Counts the processes that it starts to change something."""
+
+    calls = 0
+
+    def call(
+        self, arguments: Sequence[str], *, stdin: bytes | None = None, env: Mapping[str, str] | None = None
+    ) -> tuple[int, bytes, str]:
+        self.calls += 1
+        return super().call(arguments, stdin=stdin, env=env)
+
+
+def test_a_commit_that_is_pinned_already_is_not_made_again(repository: Repository) -> None:
+    head, found = repository.head(), list[tuple[str, int]]()
+    for message in ("one", "one", "two"):
+        workspace = Counting(locate(repository.root))
+        tree = repository.git("rev-parse", f"{head}^{{tree}}").strip()
+        made = workspace.pin(base=head, tree=tree, message=message, ref="refs/expctl/P1", author=ADA)
+        assert repository.git("rev-parse", "refs/expctl/P1").strip() == made
+        found.append((made, workspace.calls))
+    assert found[1] == (found[0][0], 0)
+    assert found[2][0] != found[0][0]
+
+
+PATCHED: dict[str, dict[str, bytes | None]] = {
+    "an edit": {"src/kernel.txt": KERNEL.replace(b"line two", b"line 2")},
+    "a file goes": {"src/other.txt": None},
+    "a file comes": {"src/kernel.txt": KERNEL + b"more\n", "src/new/file.txt": b"new\n"},
+    "bytes": {"src/kernel.txt": b"\0\1\2", "src/other.txt": None},
+}
+
+
+@pytest.mark.parametrize("name", PATCHED)
+def test_a_patch_changes_alone_what_it_changes_beside_all_files(repository: Repository, name: str) -> None:
+    origin = repository.head()
+    for path, contents in PATCHED[name].items():
+        (repository.root / path).unlink() if contents is None else repository.write(path, contents)
+    wanted = repository.commit()
+    patch = repository.git("diff", "--binary", "--full-index", origin, wanted).encode()
+    repository.git("reset", "-q", "--hard", origin)
+    repository.write("experiments/P1/record.json", "{}")
+    head = repository.commit()
+    workspace = GitWorkspace(locate(repository.root))
+    tree = workspace.rebased_tree(head, patch, origin=origin)
+    assert isinstance(tree, str)
+    assert [path for path, _, _ in differences(workspace, head, tree)] == sorted(PATCHED[name])
+    assert workspace.files_identity(tree, ["src"]) == workspace.files_identity(wanted, ["src"])
+    repository.git("fsck", "--strict")
+
+
+@pytest.mark.parametrize("key", ["index.version", "core.splitIndex"])
+def test_a_patch_is_applied_whatever_form_indexes_have(repository: Repository, key: str) -> None:
+    origin, patch = repository.head(), repository.patch("src/kernel.txt", KERNEL.replace(b"line two", b"line 2"))
+    repository.git("config", key, "4" if key.endswith("version") else "true")
+    repository.write("experiments/P1/record.json", "{}")
+    head = repository.commit()
+    tree = GitWorkspace(locate(repository.root)).rebased_tree(head, patch, origin=origin)
+    assert isinstance(tree, str)
+    assert repository.git("diff", "--name-only", head, tree).split() == ["src/kernel.txt"]
