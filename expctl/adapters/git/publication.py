@@ -20,6 +20,7 @@ from pathlib import Path
 
 from expctl.adapters.git import stale_locks
 from expctl.adapters.git.failures import gave_up, unfit_index
+from expctl.adapters.git.index_bytes import with_facts
 from expctl.adapters.git.plumbing import GitPlumbing, misses_an_object
 from expctl.adapters.git.publication_intent import PUBLISHED, Intent, logged_intent, read_intent, write_intent
 from expctl.adapters.git.reader import locate
@@ -77,7 +78,7 @@ class Publication:
         if is_here:
             self._files.check(old, new)
             self._merge(old, new)
-            self._files.stage(old, new, index=self._merged)
+            self._files.stage(old, new)
         else:
             self._refuse_elsewhere(branch)
         moved = self._move_branch(branch, old, new)
@@ -257,7 +258,7 @@ class Publication:
             self._undo_files(old, new)
             self._release()
             return
-        self._refresh([str(change.path) for change in self._files.changes(old, new) if change.new])
+        self._refresh([change for change in self._files.changes(old, new) if change.new])
         self._copy_durably(self._merged, self._own_index)
         if not self._lock_is_ours():
             raise Busy(
@@ -274,8 +275,14 @@ class Publication:
         self._remove_copies()
         self._intent.unlink(missing_ok=True)
 
-    def _refresh(self, paths: Sequence[str]) -> None:
+    def _refresh(self, changes: Sequence[Change]) -> None:
         # Only what has changed is looked at: `update-index` would look at every file, which takes long where they are many.
+        facts = self._files.facts(changes)
+        noted = with_facts(self._merged.read_bytes(), facts) if facts else None
+        if noted is not None:
+            self._merged.write_bytes(noted)
+            return
+        paths = [str(change.path) for change in changes]
         env = {"GIT_INDEX_FILE": str(self._merged)}
         few = 0 < len(paths) <= REFRESHED_MAX
         if not few or self._ws.call(["add", "--refresh", "--", *paths], env=env)[0]:

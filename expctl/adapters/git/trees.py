@@ -3,18 +3,19 @@
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from secrets import token_hex
 
-from expctl.adapters.git.commit_objects import Objects, folders_of, with_entries
+from expctl.adapters.git.commit_objects import Objects, folders_of, item_of, with_entries
 from expctl.adapters.git.failures import conflict_of, gave_up
-from expctl.adapters.git.known_objects import KnownObjects, keep_last
+from expctl.adapters.git.index_bytes import entries_in, index_of
+from expctl.adapters.git.known_objects import Entry, KnownObjects, keep_last
 from expctl.adapters.git.object_server import ObjectServer
 from expctl.adapters.git.plumbing import GitPlumbing
 from expctl.adapters.git.reader import OBJECT, Place
 from expctl.adapters.git.three_way import NO_BLOB, merge_into_index
-from expctl.adapters.git.tree_differences import differences
 from expctl.domain.patch.merge import Merged, Whose
-from expctl.domain.patch.unified_diff import no_diff
+from expctl.domain.patch.unified_diff import no_diff, parse_diff
 from expctl.domain.run.step_result import Failed
 
 # Options of diff for a patch that git can apply again, whatever the repository's configuration says.
@@ -22,6 +23,12 @@ PLAIN_DIFF = (
     *("--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--full-index", "--binary", "-U3", "--submodule=short"),
     *("--src-prefix=a/", "--dst-prefix=b/"),
 )
+
+APPLY = ("apply", "--cached", "--whitespace=nowarn", "-")
+MERGE = ("apply", "--cached", "--3way", "--whitespace=nowarn", "-")
+FILES = (b"100644", b"100755", b"120000")
+Changes = dict[str, tuple[Entry | None, Entry | None]]
+"""Path -> what is there before and after (None: nothing)."""
 
 
 class GitTrees(GitPlumbing):
@@ -36,8 +43,10 @@ class GitTrees(GitPlumbing):
         """Return the id of the tree of `base` with `patch` applied, or Failed if it doesn't apply. Checks nothing out."""
         if fault := no_diff(patch):
             return Failed(reason=fault)
+        if tree := self._with_changes(base, self._applied(base, patch, APPLY)):
+            return tree
         with self.fresh_index(base) as env:
-            status, _, stderr = self.call(["apply", "--cached", "--whitespace=nowarn", "-"], stdin=patch, env=env)
+            status, _, stderr = self.call(APPLY, stdin=patch, env=env)
             if status:
                 return Failed(reason=stderr.splitlines()[0].removeprefix("error: ") if stderr else "git apply refused it")
             return self.must(["write-tree"], env=env)
@@ -53,20 +62,39 @@ class GitTrees(GitPlumbing):
         key = (base, origin, hashlib.sha256(patch).digest())
         if key in self._rebased:
             return self._rebased[key]
-        made = self.candidate_tree(origin, patch) if origin and self.is_commit(origin) else None
+        has_origin = bool(origin) and self.is_commit(origin)
+        put = self._with_changes(base, self._applied(origin, patch, APPLY)) if has_origin and OBJECT.fullmatch(base) else None
+        made = self.candidate_tree(origin, patch) if has_origin and put is None else None
         if isinstance(made, Failed):
             return made
-        grafted = self._with_changes(base, origin, made) if made is not None and OBJECT.fullmatch(base) else None
-        tree = grafted or self._merged_by_git(base, self.difference(origin, made) if made is not None else patch)
+        tree = put or self._merged_by_git(base, self.difference(origin, made) if made is not None else patch)
         if isinstance(tree, str) and OBJECT.fullmatch(base) and OBJECT.fullmatch(origin):
             keep_last(self._rebased, key, tree)
         return tree
 
-    def _with_changes(self, base: str, origin: str, made: str) -> str | None:
-        """Return the id of the tree of `base` with what differs between the trees `origin` and `made`, if `base` has these
-        files as `origin` has them, so that there is nothing to merge. None if it has not.
+    def _applied(self, origin: str, patch: bytes, words: Sequence[str]) -> Changes:
+        """Return what `patch` changes in the commit `origin` by the command `words`, given none of the other files. Nothing if
+        git needs these, or refuses the patch.
         """
-        changes = {path: (old, new) for path, old, new in differences(self, origin, made)}
+        paths = sorted({path for each in parse_diff(patch) for path in (each.old, each.new) if path})
+        before = self.entries_at(origin, paths) if paths and OBJECT.fullmatch(origin) else None
+        items = {path: item_of(each) for path, each in zip(paths, before or (), strict=False) if each is not None}
+        if before is None or not items or any(each.mode not in FILES for each in before if each is not None):
+            return {}
+        with self._scratch_index() as (index, env):
+            index.write_bytes(index_of(items))
+            if self.call(words, stdin=patch, env=env)[0]:
+                return {}
+            after = entries_in(index.read_bytes(), origin)
+        if after is None or not after.keys() <= {*paths}:
+            return {}
+        entries = {path: Entry(each.mode.encode(), bytes.fromhex(each.blob)) for path, each in after.items()}
+        return {path: (old, entries.get(path)) for path, old in zip(paths, before, strict=True) if old != entries.get(path)}
+
+    def _with_changes(self, base: str, changes: Changes) -> str | None:
+        """Return the id of the tree of `base` with these changes, if `base` has the files as they were before, so that there is
+        nothing to merge. None if it has not.
+        """
         if not changes or self.entries_at(base, changes) != [old for old, _ in changes.values()]:
             return None
         objects = Objects(base)
@@ -76,13 +104,16 @@ class GitTrees(GitPlumbing):
             ).hex()
         except (LookupError, FileExistsError):
             return None
-        self.must(["unpack-objects", "-q"], stdin=objects.pack())
+        if not all(each.id for each in self._answers(objects.ids())):
+            self.must(["unpack-objects", "-q"], stdin=objects.pack())
         objects.remember(self.known)
         return tree
 
     def _merged_by_git(self, base: str, patch: bytes) -> str | Failed:
+        if tree := self._with_changes(base, self._applied(base, patch, MERGE)):
+            return tree
         with self.fresh_index(base) as env:
-            status, _, stderr = self.call(["apply", "--cached", "--3way", "--whitespace=nowarn", "-"], stdin=patch, env=env)
+            status, _, stderr = self.call(MERGE, stdin=patch, env=env)
             if status:
                 why = conflict_of(stderr, "the same lines of {} changed meanwhile")
                 return Failed(reason=why or "git apply --3way refused it")
@@ -119,8 +150,7 @@ class GitTrees(GitPlumbing):
         if status:
             raise gave_up("diff", stderr, str(self.root))
         with self.fresh_index(tree) as env:
-            apply = ["apply", "--cached", "--3way", "--whitespace=nowarn", "-"]
-            status, _, stderr = self.call(apply, stdin=patch, env=env) if patch else (0, b"", "")
+            status, _, stderr = self.call(MERGE, stdin=patch, env=env) if patch else (0, b"", "")
             if status:
                 return Failed(reason=conflict_of(stderr, "conflict in {}") or "git apply --3way refused it")
             return self.must(["write-tree"], env=env)
@@ -130,15 +160,19 @@ class GitTrees(GitPlumbing):
         """Make an index of `commit` within the block, and yield the environment in which git uses it: one of our own, so that
         neither the user's is touched nor that of another expctl.
         """
-        index = self.state / f".scratch.{token_hex(8)}.new"
-        env = {"GIT_INDEX_FILE": str(index)}
-        try:
+        with self._scratch_index() as (index, env):
             if self._read_tree and self._read_tree[0] == commit:
                 index.write_bytes(self._read_tree[1])
             else:
                 self.must(["read-tree", commit], env=env)
                 self._read_tree = (commit, index.read_bytes()) if OBJECT.fullmatch(commit) else None
             yield env
+
+    @contextmanager
+    def _scratch_index(self) -> Iterator[tuple[Path, dict[str, str]]]:
+        index = self.state / f".scratch.{token_hex(8)}.new"
+        try:
+            yield index, {"GIT_INDEX_FILE": str(index)}
         finally:
             for file in (index, index.with_name(f"{index.name}.lock")):
                 file.unlink(missing_ok=True)

@@ -36,10 +36,12 @@ from expctl.adapters.git.atomic_exchange import (
     rename_to_free_name,
 )
 from expctl.adapters.git.command import NOT_SPARSE
+from expctl.adapters.git.commit_objects import item_of
+from expctl.adapters.git.index_bytes import index_of
 from expctl.adapters.git.open_beneath import folder_beneath, opened
 from expctl.adapters.git.plumbing import GitPlumbing
 from expctl.adapters.git.publication_intent import Intent, read_intent, write_intent
-from expctl.adapters.git.reader import locate
+from expctl.adapters.git.reader import OBJECT, locate
 from expctl.adapters.git.tree_changes import Change, Item, changes_in
 from expctl.domain.errors import Refused
 from expctl.files import atomic_write, checked_json
@@ -47,6 +49,9 @@ from expctl.launcher.kernel import RENAME_EXCHANGE, renameat2
 
 STAYS = (errno.ENOENT, errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.EBUSY)
 """Error numbers for a file that was created or removed meanwhile, or that is a mount point: it is left as it is."""
+
+
+ATTRIBUTES = ".gitattributes"
 
 
 class _Call(TypedDict):
@@ -76,21 +81,36 @@ class WorkTreeFiles:
         self._index = workspace.state / "publication.staging"
         self._rescued = workspace.state / "edits"
 
-    def stage(self, old: str, new: str, *, index: Path | None = None) -> None:
-        """Write the files of tree `new` that differ from tree `old` to the staging folder. The work tree is not touched.
-        `index` is an index in which these files are as in `new`; without one, git makes it.
-        """
+    def stage(self, old: str, new: str) -> None:
+        """Write the files of tree `new` that differ from tree `old` to the staging folder. The work tree is not touched."""
         paths = [change.path for change in self.changes(old, new) if change.new]
-        if index is None or self._ws.call(**self._staging(paths, index))[0]:  # git leaves out what it was told to skip
-            for leftover in (self._index, self._index.with_name(f"{self._index.name}.lock")):
-                leftover.unlink(missing_ok=True)
+        for leftover in (self._index, self._index.with_name(f"{self._index.name}.lock")):
+            leftover.unlink(missing_ok=True)
+        few = self._few(old, new)
+        if few is not None:
+            self._index.write_bytes(few)
+        if few is None or self._ws.call(**self._staging(paths))[0]:
+            self._index.unlink(missing_ok=True)
             self._ws.must(["read-tree", new], env={"GIT_INDEX_FILE": str(self._index), **NOT_SPARSE})
-            self._ws.must(**self._staging(paths, self._index))
+            self._ws.must(**self._staging(paths))
         files = [self._staged / path for path in paths if not (self._staged / path).is_symlink()]
         atomic_write.flush_all([*files, self._ws.place.git_dir])  # in that is the lock of the index, which is new too
 
-    def _staging(self, paths: Collection[PurePosixPath], index: Path) -> _Call:
-        """Empty the staging folder, and return the call of git that writes `paths` there as they are in `index`."""
+    def _few(self, old: str, new: str) -> bytes | None:
+        """Return an index of the files of `new` that differ from `old`, and of the .gitattributes by which git writes them.
+        None if git has to be asked for the entries.
+        """
+        wanted = {str(change.path): change.new for change in self.changes(old, new) if change.new}
+        folders = {above for path in wanted for above in PurePosixPath(path).parents}
+        named = sorted(str(folder / ATTRIBUTES) for folder in folders)
+        found = self._ws.entries_at(new, named) if wanted and OBJECT.fullmatch(new) else None
+        if found is None:
+            return None
+        items = {path: item_of(each) for path, each in zip(named, found, strict=True) if each}
+        return index_of(wanted | {path: item for path, item in items.items() if item.mode.startswith("100")})
+
+    def _staging(self, paths: Collection[PurePosixPath]) -> _Call:
+        """Empty the staging folder, and return the call of git that writes `paths` there as they are in the index."""
         atomic_write.remove_tree(self._staged)
         # From an empty folder, so that attributes are those of the index, not those that lie in the work tree.
         atomic_write.remove_tree(self._empty)
@@ -99,7 +119,7 @@ class WorkTreeFiles:
         return {
             "arguments": ["-C", str(self._empty), "checkout-index", "-f", "-q", "-z", "--stdin", f"--prefix={self._staged}/"],
             "stdin": "".join(f"{path}\0" for path in paths).encode(errors="surrogateescape"),
-            "env": {"GIT_INDEX_FILE": str(index), **NOT_SPARSE, **where},
+            "env": {"GIT_INDEX_FILE": str(self._index), **NOT_SPARSE, **where},
         }
 
     def check(self, old: str, new: str) -> None:
@@ -153,6 +173,24 @@ class WorkTreeFiles:
             for change in gone:  # first, because a folder may become a file
                 self._remove_empty_parents(change)
             self._exchange([change for change in changes if change.new is not None], aside)
+
+    def facts(self, changes: Collection[Change]) -> dict[str, tuple[Item, os.stat_result]] | None:
+        """Return for each path of `changes` what the system says of the new file there; None if one of them is no longer, to
+        the byte and as git would have it, the new one.
+        """
+        found: dict[str, tuple[Item, os.stat_result]] = {}
+        for change in changes:
+            with self._folder_of(change) as folder:
+                if folder is None or change.new is None:
+                    return None
+                file = DirEntry(folder, change.path.name)
+                before, now, after = _stat(file), read_entry(file), _stat(file)
+            if now is None or before is None or _last_change(before) != _last_change(after):
+                return None
+            if (now.mode, self._id_of(change, now, change.new, filtered=False)) != change.new:
+                return None
+            found[str(change.path)] = (change.new, before)
+        return found
 
     def recover(self) -> bool:
         """Clean up after an `update` that was killed: delete the old versions it set aside, put the user's edits back. Returns
@@ -309,6 +347,16 @@ class WorkTreeFiles:
                     os.rmdir(change.path.parts[end - 1], dir_fd=above)
                 except OSError:
                     return
+
+
+def _last_change(facts: os.stat_result | None) -> tuple[int, ...]:
+    return (facts.st_ino, facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns) if facts is not None else ()
+
+
+def _stat(file: DirEntry) -> os.stat_result | None:
+    with contextlib.suppress(OSError):
+        return os.stat(file.name, dir_fd=file.folder, follow_symlinks=False)
+    return None
 
 
 def _beside(folder: int, change: Change) -> DirEntry:

@@ -1,0 +1,86 @@
+"""Indexes that are made and changed without git are read by git as its own."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from expctl.adapters.git.index_bytes import index_of, with_facts
+from expctl.adapters.git.tree_changes import Item
+from tests.user_repository import Repository
+
+
+@pytest.fixture(params=["sha1", "sha256"])
+def made(request: pytest.FixtureRequest, tmp_path: Path) -> Repository:
+    subprocess.run(["git", "init", "-q", "-b", "main", f"--object-format={request.param}", tmp_path / "r"], check=True)
+    repository = Repository(tmp_path / "r")
+    for path in ("a.b", "b/c", "run.sh", "\u00e9/\u00fc", *(f"n/{'x' * n}" for n in range(1, 10))):
+        repository.write(path, f"{path}\n")
+    (repository.root / "run.sh").chmod(0o755)
+    repository.commit()
+    return repository
+
+
+def items(repository: Repository) -> dict[str, Item]:
+    lines = repository.git("ls-files", "-s", "-z").split("\0")
+    return {line.split("\t")[1]: Item(*line.split()[:2]) for line in lines if line}
+
+
+def of(repository: Repository, index: bytes, *words: str) -> str:
+    """What git says with another index in the place of the user's."""
+    file = repository.root / ".git" / "index"
+    kept = file.read_bytes()
+    file.write_bytes(index)
+    try:
+        return repository.git(*words)
+    finally:
+        file.write_bytes(kept)
+
+
+def facts(repository: Repository, wanted: dict[str, Item]) -> dict[str, tuple[Item, os.stat_result]]:
+    return {path: (item, (repository.root / path).lstat()) for path, item in wanted.items()}
+
+
+def test_git_reads_it(made: Repository) -> None:
+    wanted = items(made)
+    blob = wanted["run.sh"].blob
+    deep = {f"b/{'long/' * 900}{'x' * n}": Item("100644", blob) for n in (1, 2, 9)}
+    for each in (wanted, {"run.sh": wanted["run.sh"]}, deep):
+        assert items_of(of(made, index_of(each), "ls-files", "-s", "-z")) == each
+
+
+def items_of(listed: str) -> dict[str, Item]:
+    return {line.split("\t")[1]: Item(*line.split()[:2]) for line in listed.split("\0") if line}
+
+
+def test_facts_are_those_that_git_would_note(made: Repository) -> None:
+    some = {path: item for path, item in items(made).items() if path != "b/c"}
+    made.git("read-tree", "HEAD")  # an index without facts
+    bare = (made.root / ".git/index").read_bytes()
+    noted = with_facts(bare, facts(made, some))
+    assert noted is not None
+    made.git("add", "--refresh", *some)
+    assert of(made, noted, "ls-files", "--debug") == made.git("ls-files", "--debug")
+    assert of(made, noted, "diff-files", "--name-only").split() == ["b/c"]
+
+
+@pytest.mark.parametrize("why", ["version 4", "damaged", "in parts", "another blob", "known facts", "skipped"])
+def test_where_it_is_not_sure_git_has_to_note_them(made: Repository, why: str) -> None:
+    wanted = items(made)
+    made.git("read-tree", "HEAD")
+    some = facts(made, {"run.sh": wanted["run.sh"]})
+    if why == "version 4":
+        made.git("update-index", "--index-version", "4")
+    elif why == "in parts":
+        made.git("update-index", "--split-index")
+    elif why == "another blob":
+        some = facts(made, {"run.sh": wanted["a.b"]})
+    elif why == "known facts":
+        made.git("add", "--refresh", "run.sh")
+    elif why == "skipped":
+        made.git("update-index", "--skip-worktree", "run.sh")
+    index = (made.root / ".git/index").read_bytes()
+    if why == "damaged":
+        index = index[:-30] + bytes([index[-30] ^ 1]) + index[-29:]
+    assert with_facts(index, some) is None
