@@ -3,9 +3,9 @@
 import hashlib
 import os
 import struct
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
-from expctl.adapters.git.tree_changes import Item
+from expctl.adapters.git.tree_changes import Change, Item
 
 VERSION_2 = b"DIRC" + struct.pack(">I", 2)
 HEAD = len(VERSION_2) + 4  # the number of entries
@@ -38,6 +38,22 @@ def entries_in(index: bytes, like: str) -> dict[str, Item] | None:
         found[index[name:end].decode(errors="surrogateescape")] = Item(f"{mode:06o}", index[blob : blob + size].hex())
         at = end + ALIGNED - (end - at) % ALIGNED
     return None if PARTS in index[at:] else found
+
+
+def is_as_before(index: bytes, changes: Iterable[Change]) -> bool:
+    """Has `index`, for sure, each file of `changes` as it was before, and nothing in the place of a new one?"""
+    if not index.startswith(VERSION_2) or PARTS + b"\0" in index:
+        return False
+    for change in changes:
+        name = _bytes(str(change.path))
+        if change.old is None:
+            if name + b"\0" in index:
+                return False
+            continue
+        at = index.find(_named(name, change.old) + b"\0") - FACTS.size
+        if at < HEAD or (at - HEAD) % ALIGNED or FACTS.unpack_from(index, at)[6] != int(change.old.mode, 8):
+            return False
+    return True
 
 
 def with_facts(index: bytes, files: Mapping[str, tuple[Item, os.stat_result]]) -> bytes | None:

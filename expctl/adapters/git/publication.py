@@ -20,7 +20,7 @@ from pathlib import Path
 
 from expctl.adapters.git import stale_locks
 from expctl.adapters.git.failures import gave_up, unfit_index
-from expctl.adapters.git.index_bytes import with_facts
+from expctl.adapters.git.index_bytes import is_as_before, with_facts
 from expctl.adapters.git.plumbing import GitPlumbing, misses_an_object
 from expctl.adapters.git.publication_intent import PUBLISHED, Intent, logged_intent, read_intent, write_intent
 from expctl.adapters.git.reader import locate
@@ -207,6 +207,8 @@ class Publication:
     def _merge(self, old: str, new: str) -> None:
         self._copy_to_merge()
         env = {"GIT_INDEX_FILE": str(self._merged)}
+        if self._ws.ref(new) and self._put(self._files.changes(old, new), env):  # nothing names it yet: it may be collected
+            return
         # Refused are files that differ from their entry in the index; those without one were looked at by `check`.
         merge = ["read-tree", "-m", old, new]
         status, _, stderr = self._ws.call(merge, env=env)
@@ -225,6 +227,18 @@ class Publication:
                 hint="git stash sets it aside, expctl new --from-diff queues it; "
                 "then run the same command again: nothing measured is lost",
             )
+
+    def _put(self, changes: Sequence[Change], env: Mapping[str, str]) -> bool:
+        # As `read-tree` merges, without a look at every file, where few change and index and work tree have them as before.
+        before = [(change, change.old) for change in changes if change.old]
+        few = 0 < len(changes) <= REFRESHED_MAX
+        if not few or not is_as_before(self._merged.read_bytes(), changes) or self._files.facts(before) is None:
+            return False
+        words = ["update-index", "--add"]
+        for change in changes:
+            words += ["--cacheinfo", f"{change.new.mode},{change.new.blob},{change.path}"] if change.new else []
+        gone = [str(change.path) for change in changes if change.new is None]
+        return not self._ws.call([*words, *(["--force-remove", "--", *gone] if gone else [])], env=env)[0]
 
     def _rebuild_index(self, old: str, new: str) -> None:
         # Entries still equal to `old` become those of `new` if HEAD has these. Any other was staged by the user and is kept.
@@ -277,7 +291,7 @@ class Publication:
 
     def _refresh(self, changes: Sequence[Change]) -> None:
         # Only what has changed is looked at: `update-index` would look at every file, which takes long where they are many.
-        facts = self._files.facts(changes)
+        facts = self._files.facts((change, change.new) for change in changes if change.new)
         noted = with_facts(self._merged.read_bytes(), facts) if facts else None
         if noted is not None:
             self._merged.write_bytes(noted)

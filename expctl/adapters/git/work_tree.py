@@ -12,7 +12,7 @@ import hashlib
 import os
 import re
 import stat
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from enum import Enum
 from pathlib import Path, PurePosixPath
 from typing import TypedDict
@@ -174,22 +174,22 @@ class WorkTreeFiles:
                 self._remove_empty_parents(change)
             self._exchange([change for change in changes if change.new is not None], aside)
 
-    def facts(self, changes: Collection[Change]) -> dict[str, tuple[Item, os.stat_result]] | None:
-        """Return for each path of `changes` what the system says of the new file there; None if one of them is no longer, to
-        the byte and as git would have it, the new one.
+    def facts(self, wanted: Iterable[tuple[Change, Item]]) -> dict[str, tuple[Item, os.stat_result]] | None:
+        """Return for each path of the changes what the system says of the file there; None if one of them is not, to the byte
+        and in its mode, what is wanted.
         """
         found: dict[str, tuple[Item, os.stat_result]] = {}
-        for change in changes:
+        for change, item in wanted:
             with self._folder_of(change) as folder:
-                if folder is None or change.new is None:
+                if folder is None:
                     return None
                 file = DirEntry(folder, change.path.name)
                 before, now, after = _stat(file), read_entry(file), _stat(file)
             if now is None or before is None or _last_change(before) != _last_change(after):
                 return None
-            if (now.mode, self._id_of(change, now, change.new, filtered=False)) != change.new:
+            if (now.mode, self._id_of(change, now, item, filtered=False)) != item:
                 return None
-            found[str(change.path)] = (change.new, before)
+            found[str(change.path)] = (item, before)
         return found
 
     def recover(self) -> bool:

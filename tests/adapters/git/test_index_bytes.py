@@ -2,12 +2,12 @@
 
 import os
 import subprocess
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import pytest
 
-from expctl.adapters.git.index_bytes import index_of, with_facts
-from expctl.adapters.git.tree_changes import Item
+from expctl.adapters.git.index_bytes import entries_in, index_of, is_as_before, with_facts
+from expctl.adapters.git.tree_changes import Change, Item
 from tests.user_repository import Repository
 
 
@@ -47,7 +47,7 @@ def test_git_reads_it(made: Repository) -> None:
     blob = wanted["run.sh"].blob
     deep = {f"b/{'long/' * 900}{'x' * n}": Item("100644", blob) for n in (1, 2, 9)}
     for each in (wanted, {"run.sh": wanted["run.sh"]}, deep):
-        assert items_of(of(made, index_of(each), "ls-files", "-s", "-z")) == each
+        assert items_of(of(made, index_of(each), "ls-files", "-s", "-z")) == entries_in(index_of(each), blob) == each
 
 
 def items_of(listed: str) -> dict[str, Item]:
@@ -84,3 +84,30 @@ def test_where_it_is_not_sure_git_has_to_note_them(made: Repository, why: str) -
     if why == "damaged":
         index = index[:-30] + bytes([index[-30] ^ 1]) + index[-29:]
     assert with_facts(index, some) is None
+
+
+def test_an_index_is_as_before_where_it_has_the_old_files_and_none_of_the_new(made: Repository) -> None:
+    index, known = (made.root / ".git/index").read_bytes(), items(made)
+    run, dot = known["run.sh"], known["a.b"]
+    edit = Change(0, PurePosixPath("run.sh"), run, dot)
+    added = Change(1, PurePosixPath("n/new"), None, dot)
+    gone = Change(2, PurePosixPath("b/c"), known["b/c"], None)
+    assert is_as_before(index, [edit, added, gone])
+    others = (edit._replace(old=dot), edit._replace(old=Item("100644", run.blob)), added._replace(path=PurePosixPath("a.b")))
+    assert not any(is_as_before(index, [gone, other]) for other in others)
+    for words in (["--index-version", "4"], ["--skip-worktree", "run.sh"], ["--assume-unchanged", "run.sh"]):
+        assert not is_as_before(changed(made, "update-index", *words), [edit])
+    assert not is_as_before(changed(made, "update-index", "--split-index"), [added])
+    made.git("update-index", "--no-split-index")
+    made.write("n/new", "mine")
+    assert not is_as_before(changed(made, "add", "-N", "n/new"), [added])
+
+
+def changed(repository: Repository, *words: str) -> bytes:
+    """Return the index after a command of the user, and undo that."""
+    file = repository.root / ".git/index"
+    before = file.read_bytes()
+    repository.git(*words)
+    found = file.read_bytes()
+    file.write_bytes(before)
+    return found
