@@ -8,6 +8,7 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from io import FileIO
 from pathlib import Path
 from typing import Any, get_args
@@ -27,6 +28,16 @@ BYTES_MAX = 1 << 30
 ASIDE = "run expctl doctor and type the command that it shows for this journal: the experiment then starts over, records stay"
 
 
+@dataclass
+class _Read:
+    """A journal as it was read last: a landing reads its own several times, and what is the same to the byte is as sound."""
+
+    path: Path | None = None
+    text: bytes = b""
+    lines: list[dict[str, Any]] = field(default_factory=list)
+    events: tuple[Any, ...] | None = None
+
+
 class FileJournal:
     """The journals of unfinished runs in `folder`, with events of `kinds` by name. If `heals`, reading a journal removes a torn
     last line from the file, which is safe only while no run writes to it. Unless `flushes`, lines outlive a killed process and
@@ -36,6 +47,7 @@ class FileJournal:
     def __init__(self, folder: Path, *, heals: bool = True, kinds: Mapping[str, Any] = EVENTS, flushes: bool = True) -> None:
         self._folder, self._heals, self._kinds, self._flushes = folder, heals, kinds, flushes
         self._reserve = Reserve(folder.parent)
+        self._last = _Read()
 
     def unfinished(self) -> tuple[str, ...]:
         """Return the ids of the experiments with an unfinished run, sorted."""
@@ -43,7 +55,10 @@ class FileJournal:
 
     def read(self, experiment: str) -> tuple[Any, ...]:
         """Return the events in an experiment's journal. Raises Refused if it is damaged or has an event of an unknown kind."""
-        return tuple(_event(line, self._path(experiment), self._kinds) for line in self._lines(experiment))
+        lines, path = self._lines(experiment), self._path(experiment)
+        if self._last.lines is not lines or self._last.events is None:
+            self._last.events = tuple(_event(line, path, self._kinds) for line in lines)
+        return self._last.events
 
     def append(self, experiment: str, event: Struct) -> None:
         """Append one event, as `extend` does."""
@@ -95,10 +110,15 @@ class FileJournal:
         whole, torn = raw.rsplit(b"\n", 1) if b"\n" in raw else (b"", raw)
         if torn and self._heals:
             _heal(path, len(whole) + 1 if whole else 0)
+        if self._last.path == path and self._last.text == whole:
+            return self._last.lines
         lines: list[dict[str, Any]] = []
-        for number, text in enumerate(whole.splitlines(), start=1):
+        is_longer = self._last.path == path and whole.startswith(self._last.text + b"\n")
+        lines += self._last.lines if is_longer else []
+        for number, text in enumerate(whole.splitlines()[len(lines) :], start=len(lines) + 1):
             previous = lines[-1]["sum"] if lines else START
             lines.append(_checked(text, path, number, previous))
+        self._last = _Read(path, whole, lines)
         return lines
 
 

@@ -113,6 +113,22 @@ def test_every_flipped_byte_of_a_middle_line_is_refused_naming_the_line(tmp_path
         assert caught.value.where == str(path)
 
 
+def test_who_has_read_a_journal_sees_what_others_append_to_it_and_do_to_it(tmp_path: Path) -> None:
+    ours, file = journal_of(tmp_path, LIFE[:2]), file_of(tmp_path)
+    first = ours.read("P1")
+    assert ours.read("P1") is first
+    for count in (3, 4):
+        FileJournal(tmp_path / "journal").append("P1", LIFE[count - 1])
+        assert ours.read("P1") == LIFE[:count]
+    whole = file.read_bytes()
+    for damaged in (whole[:9] + b"x" + whole[10:], whole + whole[-9:] + b"\n"):
+        file.write_bytes(damaged)
+        with refuses("journal-damaged"):
+            ours.read("P1")
+    file.write_bytes(whole)
+    assert ours.read("P1") == LIFE
+
+
 def test_a_missing_a_doubled_and_a_swapped_line_are_refused(tmp_path: Path) -> None:
     journal_of(tmp_path)
     path = file_of(tmp_path)
