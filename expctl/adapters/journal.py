@@ -32,7 +32,7 @@ ASIDE = "run expctl doctor and type the command that it shows for this journal: 
 class _Read:
     """A journal as it was read last: a landing reads its own several times, and what is the same to the byte is as sound."""
 
-    path: Path | None = None
+    path: Path
     text: bytes = b""
     lines: list[dict[str, Any]] = field(default_factory=list)
     events: tuple[Any, ...] | None = None
@@ -47,7 +47,7 @@ class FileJournal:
     def __init__(self, folder: Path, *, heals: bool = True, kinds: Mapping[str, Any] = EVENTS, flushes: bool = True) -> None:
         self._folder, self._heals, self._kinds, self._flushes = folder, heals, kinds, flushes
         self._reserve = Reserve(folder.parent)
-        self._last = _Read()
+        self._last = _Read(folder)
 
     def unfinished(self) -> tuple[str, ...]:
         """Return the ids of the experiments with an unfinished run, sorted."""
@@ -55,10 +55,10 @@ class FileJournal:
 
     def read(self, experiment: str) -> tuple[Any, ...]:
         """Return the events in an experiment's journal. Raises Refused if it is damaged or has an event of an unknown kind."""
-        lines, path = self._lines(experiment), self._path(experiment)
-        if self._last.lines is not lines or self._last.events is None:
-            self._last.events = tuple(_event(line, path, self._kinds) for line in lines)
-        return self._last.events
+        found = self._read(experiment)
+        if found.events is None:
+            found.events = tuple(_event(line, found.path, self._kinds) for line in found.lines)
+        return found.events
 
     def append(self, experiment: str, event: Struct) -> None:
         """Append one event, as `extend` does."""
@@ -71,7 +71,7 @@ class FileJournal:
         removes a half-written line.
         """
         self._reserve.refill()
-        lines = self._lines(experiment)
+        lines = self._read(experiment).lines
         previous, text = lines[-1]["sum"] if lines else START, ""
         for number, event in enumerate(events, start=len(lines)):
             line: dict[str, Any] = {"seq": number, "prev": previous, "type": type(event).__name__, "data": encode(event)}
@@ -85,7 +85,7 @@ class FileJournal:
         except OSError as error:
             if error.errno not in FULL or not self._reserve.release():
                 raise
-            self._lines(experiment)  # removes the half line that the failed write left
+            self._read(experiment)  # removes the half line that the failed write left
             write(path, text.encode(), is_first=not lines)
             trouble = explained(error)
             assert trouble is not None  # noqa: S101  that is what FULL says
@@ -98,10 +98,10 @@ class FileJournal:
     def _path(self, experiment: str) -> Path:
         return self._folder / f"{experiment}.jsonl"
 
-    def _lines(self, experiment: str) -> list[dict[str, Any]]:
-        path = self._path(experiment)
+    def _read(self, experiment: str) -> _Read:
+        path, last = self._path(experiment), self._last
         if not path.exists():
-            return []
+            return _Read(path)
         if not path.is_file():
             raise _damaged("a folder or device", path)
         if path.stat().st_size > BYTES_MAX:
@@ -110,16 +110,14 @@ class FileJournal:
         whole, torn = raw.rsplit(b"\n", 1) if b"\n" in raw else (b"", raw)
         if torn and self._heals:
             _heal(path, len(whole) + 1 if whole else 0)
-        if self._last.path == path and self._last.text == whole:
-            return self._last.lines
-        lines: list[dict[str, Any]] = []
-        is_longer = self._last.path == path and whole.startswith(self._last.text + b"\n")
-        lines += self._last.lines if is_longer else []
+        if last.path == path and last.text == whole:
+            return last
+        lines = [*last.lines] if last.path == path and whole.startswith(last.text + b"\n") else []
         for number, text in enumerate(whole.splitlines()[len(lines) :], start=len(lines) + 1):
             previous = lines[-1]["sum"] if lines else START
             lines.append(_checked(text, path, number, previous))
-        self._last = _Read(path, whole, lines)
-        return lines
+        self._last = found = _Read(path, whole, lines)
+        return found
 
 
 def _write(path: Path, text: bytes, *, is_first: bool) -> None:

@@ -129,6 +129,13 @@ def test_who_has_read_a_journal_sees_what_others_append_to_it_and_do_to_it(tmp_p
     assert ours.read("P1") == LIFE
 
 
+def test_an_experiment_without_a_journal_leaves_what_was_read_of_another(tmp_path: Path) -> None:
+    journal = journal_of(tmp_path, LIFE[:2])
+    journal.append("P2", LIFE[0])
+    for _ in range(2):
+        assert [journal.read(name) for name in ("P1", "P3", "P1", "P2")] == [LIFE[:2], (), LIFE[:2], LIFE[:1]]
+
+
 def test_a_missing_a_doubled_and_a_swapped_line_are_refused(tmp_path: Path) -> None:
     journal_of(tmp_path)
     path = file_of(tmp_path)
