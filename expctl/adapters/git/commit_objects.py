@@ -26,11 +26,20 @@ class Objects:
     def __init__(self, like: str) -> None:
         self._digest = hashlib.sha1 if len(like) == 40 else hashlib.sha256
         self._found: dict[bytes, tuple[str, bytes]] = {}
+        self._trees: dict[bytes, Tree] = {}
 
     def add(self, kind: str, contents: bytes) -> bytes:
         """Add an object, a `commit`, `tree` or `blob`; return its id."""
         name = self._digest(b"%b %d\0" % (kind.encode(), len(contents)) + contents, usedforsecurity=False).digest()
         self._found[name] = (kind, contents)
+        return name
+
+    def add_tree(self, entries: Tree) -> bytes:
+        """Add a tree with these entries, in any order; return its id."""
+        # git sorts a folder as if its name ended in a slash
+        lines = sorted(entries.items(), key=lambda item: item[0] + b"/" if item[1].mode == FOLDER else item[0])
+        name = self.add("tree", b"".join([b"%b %b\0%b" % (entry.mode, name, entry.id) for name, entry in lines]))
+        self._trees[name] = dict(lines)
         return name
 
     def ids(self) -> list[str]:
@@ -40,7 +49,7 @@ class Objects:
     def remember(self, known: KnownObjects) -> None:
         """Keep all of them in `known`."""
         for name, (kind, contents) in self._found.items():
-            known.keep(name.hex(), kind.encode(), contents)
+            known.keep(name.hex(), kind.encode(), contents, self._trees.get(name))
 
     def pack(self) -> bytes:
         """Return all of them as a pack, in the order in which they were added."""
@@ -100,9 +109,7 @@ def _write(into: Objects, trees: Mapping[str, Tree], folder: str, files: Mapping
             entries.pop(_bytes(name), None)
     if folder and not entries:
         return b""  # git keeps no empty folders
-    # git sorts a folder as if its name ended in a slash
-    lines = sorted(entries.items(), key=lambda item: item[0] + b"/" if item[1].mode == FOLDER else item[0])
-    return into.add("tree", b"".join(b"%b %b\0%b" % (entry.mode, name, entry.id) for name, entry in lines))
+    return into.add_tree(entries)
 
 
 def folders_of(paths: Iterable[str]) -> tuple[str, ...]:

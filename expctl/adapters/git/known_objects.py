@@ -36,8 +36,10 @@ class KnownObjects:
         self._entries: dict[str, Tree] = {}
         self._bytes = self._entries_kept = 0
 
-    def keep(self, object_id: str, kind: bytes, contents: bytes) -> None:
-        """Keep an object, unless it is large. All others are forgotten where they have become too many."""
+    def keep(self, object_id: str, kind: bytes, contents: bytes, entries: Tree | None = None) -> None:
+        """Keep an object, unless it is large; of a tree also its `entries` in git's order, if they are known. All others are
+        forgotten where they have become too many.
+        """
         if len(contents) > LARGEST or object_id in self._objects:
             return
         self._bytes += len(contents)
@@ -46,6 +48,8 @@ class KnownObjects:
             self._entries.clear()
             self._entries_kept, self._bytes = 0, len(contents)
         self._objects[object_id] = (kind, contents)
+        if entries is not None:
+            self._keep_entries(object_id, entries)
 
     def name(self, name: str, object_id: str) -> None:
         """Keep that `name` leads to an object; "": to none."""
@@ -82,12 +86,15 @@ class KnownObjects:
             kind, contents = self._objects.get(tree, (b"", b""))
             if kind != b"tree":
                 return None
-            if self._entries_kept > ENTRIES_MAX:
-                self._entries.clear()
-                self._entries_kept = 0
-            self._entries[tree] = entries_of(contents, tree)
-            self._entries_kept += len(self._entries[tree])
+            self._keep_entries(tree, entries_of(contents, tree))
         return self._entries[tree]
+
+    def _keep_entries(self, tree: str, entries: Tree) -> None:
+        if self._entries_kept > ENTRIES_MAX:
+            self._entries.clear()
+            self._entries_kept = 0
+        self._entries[tree] = entries
+        self._entries_kept += len(entries)
 
 
 def keep_last(kept: dict[K, V], key: K, value: V) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from heapq import nlargest
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -154,7 +155,9 @@ def ledger_from(
     queued, known = queue_items(queue), numbered(findings)
     standing = {target: baseline_of(target, records[name], totals.landings) for target, name in totals.standing.items()}
     measured = [row for row in totals.rows if not row.imported]
-    latest = sorted(measured, key=lambda row: (row.date, id_order(row.id)), reverse=True)[:LATEST]
+    oldest = min(nlargest(LATEST, [row.date for row in measured]), default="")
+    newest = [row for row in measured if row.date >= oldest]
+    latest = sorted(newest, key=lambda row: (row.date, id_order(row.id)), reverse=True)[:LATEST]
     shown = {row.id for row in latest}
     stand = tuple(each for each in known if each.stands)
     epochs = totals.epochs.at(conditions, standing_epochs(totals.epochs, records, standing.values()))
