@@ -1,7 +1,7 @@
 """Read objects of a git repository: few by the process that stays, many by a call of its own; what was read ahead is kept."""
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from io import BytesIO
 from pathlib import Path, PurePosixPath
 
@@ -117,18 +117,19 @@ class GitObjects:
 
     def _objects(self, names: Iterable[str], *, keep: bool) -> dict[str, tuple[bytes, bytes]]:
         """Return name -> kind and contents of the objects that git has; `keep` those that it had to be asked for."""
-        found, asked = {}, []
+        found, asked = {}, dict[str, str]()
         for name in dict.fromkeys(names):
             known_as = self.known.id_of(name)
             if (known := self.known.get(known_as or "")) is not None:
                 found[name] = known
             elif known_as != "":
-                asked.append(name)
+                # By an id git goes through no folder. What is known of COMMIT: may be the commit.
+                asked[name] = name if name.endswith(":") else known_as or name
         return found | (self._ask_for(asked, keep=keep) if asked else {})
 
-    def _ask_for(self, names: Sequence[str], *, keep: bool) -> dict[str, tuple[bytes, bytes]]:
+    def _ask_for(self, asked: Mapping[str, str], *, keep: bool) -> dict[str, tuple[bytes, bytes]]:
         found = {}
-        for name, answer in zip(names, self._answers(names), strict=True):
+        for name, answer in zip(asked, self._answers([*asked.values()]), strict=True):
             if answer.id:
                 found[name] = (answer.kind, answer.contents)
                 if keep:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
 
 from expctl.adapters.index.columns import grounds_of, json_tuple
 from expctl.adapters.index.rows import VERDICTS, measurings_of
@@ -21,9 +21,7 @@ select target, verdict, imported, count(*) from live where verdict is not null
 group by target, verdict, imported order by target, verdict, imported
 """
 ONCE = "select name from live where by_older_rule order by number, name"
-BANNED = """
-select name, known, lapsed, target, in_epoch, tried, failed, opens from live where known is not null order by number, name
-"""
+BANNED, RULE = "known is not null", "known, lapsed, target, in_epoch, tried, failed, opens"
 CORRECTED = "select name, corrections from live where corrections <> '' order by number, name"
 NOTED = "select name, notes from live where notes <> '' order by number, name"
 UNDECIDED = "select name from live where verdict = 'INCONCLUSIVE' order by number, name"
@@ -36,14 +34,18 @@ from live where counts
 SURPLUS = """
 select surplus_percent from live where counts and surplus_percent is not null order by surplus_percent limit ? offset ?
 """
-ROWS = """
-select name, title, target, verdict, imported, date, effect_percent, low_percent, high_percent, figures, why
-from live where verdict is not null order by number, name
-"""
+DECIDED = "verdict is not null"
+ROW = "title, target, verdict, imported, date, effect_percent, low_percent, high_percent, figures, why"
 LANDED = """
 select name, title, target, date, base, again, ground, gains from live where lands order by date, number, name
 """
 PREDICTED = "select told from live where told is not null order by number desc, name desc limit ?"
+
+FEW = 100  # records that are read one by one
+T = TypeVar("T")
+_rows: dict[tuple[str, str], Row] = {}
+_rules: dict[tuple[str, str], LedgerRule] = {}
+"""By name and tree of the folder: who lands results asks for all of them each time, and one record is new."""
 
 
 def ledger_totals(index: sqlite3.Connection) -> LedgerTotals:
@@ -61,13 +63,8 @@ def ledger_totals(index: sqlite3.Connection) -> LedgerTotals:
             [Count(target, Verdict(verdict), old == 1, number) for target, verdict, old, number in index.execute(COUNTED)]
         ),
         by_older_rule=_names(index, ONCE),
-        rows=tuple([_row(each) for each in index.execute(ROWS)]),
-        rules=tuple(
-            [
-                LedgerRule(name, known == 1, lapsed == 1, target, in_epoch == 1, *words)
-                for name, known, lapsed, target, in_epoch, *words in index.execute(BANNED)
-            ]
-        ),
+        rows=_made(index, DECIDED, ROW, _row, _rows),
+        rules=_made(index, BANNED, RULE, _rule, _rules),
         corrections=remarks(_said(index, CORRECTED)),
         notes=remarks(_said(index, NOTED)),
         undecided=_names(index, UNDECIDED),
@@ -76,6 +73,33 @@ def ledger_totals(index: sqlite3.Connection) -> LedgerTotals:
         predictions=tuple([told for (told,) in index.execute(PREDICTED, (PREDICTIONS,))]),
         numbers=tuple([number for (number,) in index.execute(NUMBERS)]),
     )
+
+
+def _made(
+    index: sqlite3.Connection, which: str, columns: str, make: Callable[[tuple[Any, ...]], T], kept: dict[tuple[str, str], T]
+) -> tuple[T, ...]:
+    """Return what is made of these columns of records, in order of id. What is `kept` is of the same name and tree, so of the
+    same record.
+    """
+    keys = index.execute(f"select name, tree from live where {which} order by number, name").fetchall()  # noqa: S608  our own
+    missing = [key for key in keys if key not in kept]
+    asked = f"select name, tree, {columns} from live where {which}"  # noqa: S608
+    if len(missing) > FEW:
+        kept.update({row[:2]: make((row[0], *row[2:])) for row in index.execute(asked)})
+    for key in missing if len(missing) <= FEW else ():
+        kept[key] = make((key[0], *index.execute(f"{asked} and name = ? and tree = ?", key).fetchone()[2:]))
+    found = tuple([kept[key] for key in keys])
+    if len(kept) > 2 * len(keys) + FEW:
+        kept.clear()
+    for key in missing:
+        if not key[1]:  # of a record that isn't committed
+            kept.pop(key, None)
+    return found
+
+
+def _rule(columns: tuple[Any, ...]) -> LedgerRule:
+    name, known, lapsed, target, in_epoch, *words = columns
+    return LedgerRule(name, known == 1, lapsed == 1, target, in_epoch == 1, *words)
 
 
 def _row(columns: tuple[Any, ...]) -> Row:

@@ -46,8 +46,9 @@ def kept_gains(landed: Iterable[Landed], epochs: Mapping[str, Epoch]) -> tuple[P
     found, everything = [], tuple(landed)
     for target, epoch in sorted(epochs.items()):
         steps: list[Step] = []
+        held: dict[int, bool] = {}  # by identity of conditions, which are few
         for each in everything:
-            effect = _effect_in(each, epoch)
+            effect = _effect_in(each, epoch, held)
             if effect is not None:
                 total = product(steps[-1].total, effect) if steps else effect
                 steps.append(Step(id=each.id, title=each.title, effect=effect, total=total))
@@ -56,10 +57,15 @@ def kept_gains(landed: Iterable[Landed], epochs: Mapping[str, Epoch]) -> tuple[P
     return tuple(found)
 
 
-def _effect_in(landed: Landed, epoch: Epoch) -> Interval | None:
+def _effect_in(landed: Landed, epoch: Epoch, held: dict[int, bool]) -> Interval | None:
     """Return a change's effect measured in `epoch`: the verdict's, else its newest replication's; None if there is none."""
-    pairs = zip(landed.measurings, landed.gains, strict=True)
-    found = [gain for one, gain in pairs if gain and one.target == epoch.target and epoch.holds(one.conditions)]
+    found: list[Interval] = []
+    for one, gain in zip(landed.measurings, landed.gains, strict=True):
+        if gain and one.target == epoch.target:
+            known = held.get(id(one.conditions))
+            if known is None:
+                known = held[id(one.conditions)] = epoch.holds(one.conditions)
+            found += [gain] if known else []
     return None if not found else found[0] if landed.target == epoch.target else found[-1]
 
 
