@@ -63,8 +63,8 @@ def ledger_totals(index: sqlite3.Connection) -> LedgerTotals:
             [Count(target, Verdict(verdict), old == 1, number) for target, verdict, old, number in index.execute(COUNTED)]
         ),
         by_older_rule=_names(index, ONCE),
-        rows=_made(index, DECIDED, ROW, _row, _rows),
-        rules=_made(index, BANNED, RULE, _rule, _rules),
+        rows=each_made(index, DECIDED, ROW, _row, _rows),
+        rules=each_made(index, BANNED, RULE, _rule, _rules),
         corrections=remarks(_said(index, CORRECTED)),
         notes=remarks(_said(index, NOTED)),
         undecided=_names(index, UNDECIDED),
@@ -75,26 +75,25 @@ def ledger_totals(index: sqlite3.Connection) -> LedgerTotals:
     )
 
 
-def _made(
+def each_made(
     index: sqlite3.Connection, which: str, columns: str, make: Callable[[tuple[Any, ...]], T], kept: dict[tuple[str, str], T]
 ) -> tuple[T, ...]:
     """Return what is made of these columns of records, in order of id. What is `kept` is of the same name and tree, so of the
-    same record.
+    same record; one that isn't committed has no tree.
     """
     keys = index.execute(f"select name, tree from live where {which} order by number, name").fetchall()  # noqa: S608  our own
-    missing = [key for key in keys if key not in kept]
+    found = {key: kept.get(key) for key in keys}
+    missing = [key for key, known in found.items() if known is None]
     asked = f"select name, tree, {columns} from live where {which}"  # noqa: S608
     if len(missing) > FEW:
-        kept.update({row[:2]: make((row[0], *row[2:])) for row in index.execute(asked)})
+        found.update({row[:2]: make((row[0], *row[2:])) for row in index.execute(asked)})
     for key in missing if len(missing) <= FEW else ():
-        kept[key] = make((key[0], *index.execute(f"{asked} and name = ? and tree = ?", key).fetchone()[2:]))
-    found = tuple([kept[key] for key in keys])
+        found[key] = make((key[0], *index.execute(f"{asked} and name = ? and tree = ?", key).fetchone()[2:]))
     if len(kept) > 2 * len(keys) + FEW:
         kept.clear()
-    for key in missing:
-        if not key[1]:  # of a record that isn't committed
-            kept.pop(key, None)
-    return found
+    made = {key: each for key, each in found.items() if each is not None}
+    kept.update({key: made[key] for key in missing if key[1]})
+    return tuple(made.values())
 
 
 def _rule(columns: tuple[Any, ...]) -> LedgerRule:

@@ -1,5 +1,6 @@
 """The ledger from the index is, to the byte, the one that is made of all records at once."""
 
+import sqlite3
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from msgspec.structs import replace
 from benchmarks.scale.history import records
 from expctl.adapters.codec.record_codec import record_bytes
 from expctl.adapters.git.reader import GitReader, locate
+from expctl.adapters.index.ledger_queries import each_made
 from expctl.adapters.index.record_index import RecordIndex
 from expctl.adapters.records.repository_contents import GitLibrary
 from expctl.domain.experiment.proposal import Verdict
@@ -123,6 +125,24 @@ def test_what_other_records_change_is_never_kept_with_a_record(case: Case) -> No
     case.repository.git("rm", "-q", "-r", "experiments/P900", "experiments/P901")
     case.repository.commit()
     assert render(case.check()) == before
+
+
+def test_what_is_kept_is_never_of_a_record_that_is_not_committed_also_after_an_interrupt() -> None:
+    index, kept = sqlite3.connect(":memory:"), dict[tuple[str, str], str]()
+    index.execute("create table live (name, tree, number, title)")
+    index.executemany("insert into live values (?, ?, ?, ?)", [("P1", "a", 1, "one"), ("P2", "", 2, "two"), ("P3", "c", 3, "")])
+
+    def title(columns: tuple[str, str]) -> str:
+        if not columns[1]:
+            raise KeyboardInterrupt
+        return columns[1]
+
+    with pytest.raises(KeyboardInterrupt):
+        each_made(index, "1", "title", title, kept)
+    assert all(tree for _, tree in kept)
+    index.executescript("update live set title = 'second' where name = 'P2'; update live set title = 'three' where name = 'P3'")
+    assert each_made(index, "1", "title", title, kept) == ("one", "second", "three")
+    assert kept == {("P1", "a"): "one", ("P3", "c"): "three"}
 
 
 def test_what_a_run_renders_before_its_commit_is_what_stands_after_it(case: Case) -> None:
