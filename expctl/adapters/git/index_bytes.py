@@ -3,7 +3,7 @@
 import hashlib
 import os
 import struct
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from expctl.adapters.git.tree_changes import Change, Item
 
@@ -12,6 +12,7 @@ HEAD = len(VERSION_2) + 4  # the number of entries
 FACTS = struct.Struct(">10I")  # times of inode and contents in s and ns, device, inode, mode, owner, group, size
 PARTS = b"link"  # the extension of an index, part of which is in another file
 ALIGNED, LONGEST, LOW = 8, 0xFFF, 0xFFFF_FFFF
+STAGES = 0x30  # bits that are set in the entries of a conflict, in the first byte behind the id
 
 
 def index_of(entries: Mapping[str, Item]) -> bytes:
@@ -27,22 +28,21 @@ def entries_in(index: bytes, like: str) -> dict[str, Item] | None:
     """Return path -> mode and blob of an index that a git process of ours has written; `like` is any id of the repository. None
     if it has another version, or is in parts.
     """
-    if not index.startswith(VERSION_2):
+    if not _is_plain(index):
         return None
     found: dict[str, Item] = {}
-    at, size = HEAD, len(like) // 2
-    for _ in range(int.from_bytes(index[len(VERSION_2) : HEAD])):
+    size = len(like) // 2
+    for at, end in _entries(index, size):
         blob = at + FACTS.size
-        name, end = blob + size + 2, index.index(b"\0", blob + size + 2)
         mode = FACTS.unpack_from(index, at)[6]
-        found[index[name:end].decode(errors="surrogateescape")] = Item(f"{mode:06o}", index[blob : blob + size].hex())
-        at = end + ALIGNED - (end - at) % ALIGNED
-    return None if PARTS in index[at:] else found
+        name = index[blob + size + 2 : end].decode(errors="surrogateescape")
+        found[name] = Item(f"{mode:06o}", index[blob : blob + size].hex())
+    return found
 
 
-def is_as_before(index: bytes, changes: Iterable[Change]) -> bool:
-    """Has `index`, for sure, each file of `changes` as it was before, and nothing in the place of a new one?"""
-    if not index.startswith(VERSION_2) or PARTS + b"\0" in index:
+def is_as_before(index: bytes, changes: Sequence[Change]) -> bool:
+    """Has `index`, for sure, each file of `changes` as it was before, nothing in the place of a new one, and no conflicts?"""
+    if not _is_plain(index) or _has_conflicts(index, changes):
         return False
     for change in changes:
         name = _bytes(str(change.path))
@@ -70,8 +70,31 @@ def with_facts(index: bytes, files: Mapping[str, tuple[Item, os.stat_result]]) -
         FACTS.pack_into(found, at, *(each & LOW for each in (*times, facts.st_dev, facts.st_ino, *owner)))
     size = len(next(iter(files.values()))[0].blob) // 2 if files else 0
     items = {path: item for path, (item, _) in files.items()}
-    is_sound = index.startswith(VERSION_2) and _sealed(index[:-size], items) == index
+    is_sound = _is_plain(index) and _sealed(index[:-size], items) == index
     return _sealed(bytes(found[:-size]), items) if files and is_sound else None
+
+
+def _entries(index: bytes, size: int) -> Iterator[tuple[int, int]]:
+    """Yield of each entry where it begins and where its name ends; an id has `size` bytes. Raises ValueError on a cut index."""
+    at = HEAD
+    for _ in range(int.from_bytes(index[len(VERSION_2) : HEAD])):
+        end = index.index(b"\0", at + FACTS.size + size + 2)
+        yield at, end
+        at = end + ALIGNED - (end - at) % ALIGNED
+
+
+def _has_conflicts(index: bytes, changes: Sequence[Change]) -> bool:
+    size = next(len(item.blob) // 2 for change in changes for item in (change.old, change.new) if item)
+    flags = FACTS.size + size
+    try:
+        return any(index[at + flags] & STAGES for at, _ in _entries(index, size))
+    except ValueError:
+        return True
+
+
+def _is_plain(index: bytes) -> bool:
+    # The size of the extension follows, the first byte of which is zero.
+    return index.startswith(VERSION_2) and PARTS + b"\0" not in index
 
 
 def _unknown(item: Item) -> tuple[int, ...]:

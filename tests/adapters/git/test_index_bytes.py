@@ -65,7 +65,7 @@ def test_facts_are_those_that_git_would_note(made: Repository) -> None:
     assert of(made, noted, "diff-files", "--name-only").split() == ["b/c"]
 
 
-@pytest.mark.parametrize("why", ["version 4", "damaged", "in parts", "another blob", "known facts", "skipped"])
+@pytest.mark.parametrize("why", ["version 4", "damaged", "in parts", "new in parts", "another blob", "known facts", "skipped"])
 def test_where_it_is_not_sure_git_has_to_note_them(made: Repository, why: str) -> None:
     wanted = items(made)
     made.git("read-tree", "HEAD")
@@ -74,6 +74,10 @@ def test_where_it_is_not_sure_git_has_to_note_them(made: Repository, why: str) -
         made.git("update-index", "--index-version", "4")
     elif why == "in parts":
         made.git("update-index", "--split-index")
+    elif why == "new in parts":
+        made.git("update-index", "--split-index")
+        made.git("update-index", "--add", "--cacheinfo", f"100755,{wanted['run.sh'].blob},new.sh")
+        some = {"new.sh": some["run.sh"]}
     elif why == "another blob":
         some = facts(made, {"run.sh": wanted["a.b"]})
     elif why == "known facts":
@@ -99,15 +103,18 @@ def test_an_index_is_as_before_where_it_has_the_old_files_and_none_of_the_new(ma
         assert not is_as_before(changed(made, "update-index", *words), [edit])
     assert not is_as_before(changed(made, "update-index", "--split-index"), [added])
     made.git("update-index", "--no-split-index")
+    stages = "".join(f"100644 {run.blob} {stage}\tconflict\n" for stage in (1, 2, 3)).encode()
+    assert not is_as_before(changed(made, "update-index", "--index-info", stdin=stages), [edit])
+    assert not is_as_before(index[: len(index) // 2], [edit])
     made.write("n/new", "mine")
     assert not is_as_before(changed(made, "add", "-N", "n/new"), [added])
 
 
-def changed(repository: Repository, *words: str) -> bytes:
+def changed(repository: Repository, *words: str, stdin: bytes = b"") -> bytes:
     """Return the index after a command of the user, and undo that."""
     file = repository.root / ".git/index"
     before = file.read_bytes()
-    repository.git(*words)
+    repository.git(*words, stdin=stdin)
     found = file.read_bytes()
     file.write_bytes(before)
     return found
