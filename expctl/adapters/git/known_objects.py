@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeVar
 
 FOLDER, SUBMODULE = b"40000", b"160000"
 ID = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
-ENTRIES = {40: re.compile(rb"(\d+) ([^\0]+)\0(.{20})", re.DOTALL), 64: re.compile(rb"(\d+) ([^\0]+)\0(.{32})", re.DOTALL)}
+ENTRIES = {40: re.compile(rb"0*(\d+) ([^\0]+)\0(.{20})", re.DOTALL), 64: re.compile(rb"0*(\d+) ([^\0]+)\0(.{32})", re.DOTALL)}
 """Entries of a tree, by the digits of an id: of SHA-1, of SHA-256."""
 LARGEST, BYTES_MAX, NAMES_MAX, ENTRIES_MAX = 1 << 20, 1 << 25, 1 << 18, 1 << 17
 
@@ -107,7 +107,10 @@ def keep_last(kept: dict[K, V], key: K, value: V) -> None:
 def line(path: bytes, entry: Entry) -> bytes:
     """Return an entry of a tree as `git ls-tree -z` prints it, without the zero at its end."""
     kind = {FOLDER: b"tree", SUBMODULE: b"commit"}.get(entry.mode, b"blob")
-    return b"%b %b %b\t%b" % (entry.mode.zfill(6), kind, entry.id.hex().encode(), path)
+    mode = entry.mode.zfill(6)
+    if mode.startswith(b"100"):  # old tools wrote others, e.g. 100664
+        mode = b"100755" if int(mode, 8) & 0o100 else b"100644"
+    return b"%b %b %b\t%b" % (mode, kind, entry.id.hex().encode(), path)
 
 
 def entries_of(tree: bytes, like: str) -> Tree:

@@ -145,6 +145,22 @@ def test_sources_are_known_by_all_but_experiments_and_ledger(repository: Reposit
     assert workspace.source_identity(head) == workspace.source_identity("HEAD") == identity
 
 
+def test_modes_that_old_tools_wrote_are_read_as_git_reads_them(repository: Repository) -> None:
+    blob, ids = repository.git("hash-object", "-w", "--stdin", stdin=b"old\n").strip(), dict[str, str]()
+    for name, entries in (
+        ("in", [("100664", "a", blob), ("100775", "b", blob)]),
+        ("root", [("100664", "c", blob), ("040000", "in", "")]),
+    ):
+        text = b"".join(f"{mode} {path}\0".encode() + bytes.fromhex(found or ids["in"]) for mode, path, found in entries)
+        words = ["hash-object", "-w", "-t", "tree", "--literally", "--stdin"]
+        ids[name] = repository.git(*words, stdin=text).strip()
+    head = repository.git("commit-tree", ids["root"], "-m", "old").strip()
+    paths, workspace = ("in", "c"), GitWorkspace(locate(repository.root))
+    assert workspace.listing(head, paths).decode() == repository.git("ls-tree", "-r", "-z", head, "--", *paths)
+    listed = repository.git("ls-tree", "-z", head).encode()
+    assert workspace.source_identity(head) == hashlib.sha256(listed).hexdigest()
+
+
 class Counting(GitWorkspace):
     """Counts the processes that it starts to change something."""
 
