@@ -11,6 +11,7 @@ from expctl.adapters.git.object_server import Answer, ObjectServer, read_answer
 from expctl.domain.errors import Refused
 
 LISTED_MAX = 200  # entries that are listed here; git lists many more quickly
+ATTRIBUTES = ".gitattributes"
 
 
 class GitObjects:
@@ -72,6 +73,16 @@ class GitObjects:
                 entry = folder.get(os.fsencode(part))
             found.append(entry)
         return found
+
+    def attributes_above(self, commit: str, paths: Iterable[str]) -> dict[str, Entry] | None:
+        """Return path -> entry of each .gitattributes of `commit`, a full id, that may say something of files at `paths`. None
+        as for `entries_at`.
+        """
+        named = sorted({str(folder / ATTRIBUTES) for path in paths for folder in PurePosixPath(path).parents})
+        found = self.entries_at(commit, named)
+        if found is None:
+            return None
+        return {path: each for path, each in zip(named, found, strict=True) if each and each.mode.startswith(b"100")}
 
     def files_at(self, places: Iterable[tuple[str, Entry | None]]) -> bytes | None:
         """Return what `git ls-tree -r -z` prints for these paths of a commit, given with their entries. None if git has to be

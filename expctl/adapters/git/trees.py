@@ -1,8 +1,9 @@
 """Make trees without a check-out: a patch applied or merged, folders of one commit put into another."""
 
+import contextlib
 import hashlib
+import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from secrets import token_hex
 
@@ -73,20 +74,24 @@ class GitTrees(GitPlumbing):
         return tree
 
     def _applied(self, origin: str, patch: bytes, words: Sequence[str]) -> Changes:
-        """Return what `patch` changes in the commit `origin` by the command `words`, given none of the other files. Nothing if
-        git needs these, or refuses the patch.
+        """Return what `patch` changes in the commit `origin` by the command `words`, given of the other files their attributes
+        only. Nothing if git needs these files, or refuses the patch.
         """
         paths = sorted({path for each in parse_diff(patch) for path in (each.old, each.new) if path})
         before = self.entries_at(origin, paths) if paths and OBJECT.fullmatch(origin) else None
+        attributes = self.attributes_above(origin, paths) if before is not None else None
         items = {path: item_of(each) for path, each in zip(paths, before or (), strict=False) if each is not None}
-        if before is None or not items or any(each.mode not in FILES for each in before if each is not None):
+        others = {path: item_of(each) for path, each in (attributes or {}).items() if path not in items}
+        if before is None or attributes is None or not items:
+            return {}
+        if any(each.mode not in FILES for each in (*before, *attributes.values()) if each is not None):
             return {}
         with self._scratch_index() as (index, env):
-            index.write_bytes(index_of(items))
+            index.write_bytes(index_of(items | others))
             if self.call(words, stdin=patch, env=env)[0]:
                 return {}
             after = entries_in(index.read_bytes(), origin)
-        if after is None or not after.keys() <= {*paths}:
+        if after is None or not after.keys() <= {*paths, *others}:
             return {}
         entries = {path: Entry(each.mode.encode(), bytes.fromhex(each.blob)) for path, each in after.items()}
         return {path: (old, entries.get(path)) for path, old in zip(paths, before, strict=True) if old != entries.get(path)}
@@ -104,10 +109,20 @@ class GitTrees(GitPlumbing):
             ).hex()
         except (LookupError, FileExistsError):
             return None
-        if not all(each.id for each in self._answers(objects.ids())):
+        if not self._renewed(objects.ids()):
             self.must(["unpack-objects", "-q"], stdin=objects.pack())
         objects.remember(self.known)
         return tree
+
+    def _renewed(self, ids: Sequence[str]) -> bool:
+        """Has git all these objects, in files of their own? These are then as new as if written again, because a garbage
+        collection that is under way deletes old objects that nothing names.
+        """
+        with contextlib.suppress(OSError):
+            for each in ids:
+                os.utime(self.state.parent / "objects" / each[:2] / each[2:])
+            return all(each.id for each in self._answers(ids))
+        return False
 
     def _merged_by_git(self, base: str, patch: bytes) -> str | Failed:
         if tree := self._with_changes(base, self._applied(base, patch, MERGE)):
@@ -155,7 +170,7 @@ class GitTrees(GitPlumbing):
                 return Failed(reason=conflict_of(stderr, "conflict in {}") or "git apply --3way refused it")
             return self.must(["write-tree"], env=env)
 
-    @contextmanager
+    @contextlib.contextmanager
     def fresh_index(self, commit: str) -> Iterator[dict[str, str]]:
         """Make an index of `commit` within the block, and yield the environment in which git uses it: one of our own, so that
         neither the user's is touched nor that of another expctl.
@@ -168,7 +183,7 @@ class GitTrees(GitPlumbing):
                 self._read_tree = (commit, index.read_bytes()) if OBJECT.fullmatch(commit) else None
             yield env
 
-    @contextmanager
+    @contextlib.contextmanager
     def _scratch_index(self) -> Iterator[tuple[Path, dict[str, str]]]:
         index = self.state / f".scratch.{token_hex(8)}.new"
         try:

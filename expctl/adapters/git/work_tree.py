@@ -51,9 +51,6 @@ STAYS = (errno.ENOENT, errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.EBUSY)
 """Error numbers for a file that was created or removed meanwhile, or that is a mount point: it is left as it is."""
 
 
-ATTRIBUTES = ".gitattributes"
-
-
 class _Call(TypedDict):
     """The arguments of GitPlumbing.call."""
 
@@ -101,13 +98,8 @@ class WorkTreeFiles:
         None if git has to be asked for the entries.
         """
         wanted = {str(change.path): change.new for change in self.changes(old, new) if change.new}
-        folders = {above for path in wanted for above in PurePosixPath(path).parents}
-        named = sorted(str(folder / ATTRIBUTES) for folder in folders)
-        found = self._ws.entries_at(new, named) if wanted and OBJECT.fullmatch(new) else None
-        if found is None:
-            return None
-        items = {path: item_of(each) for path, each in zip(named, found, strict=True) if each}
-        return index_of(wanted | {path: item for path, item in items.items() if item.mode.startswith("100")})
+        found = self._ws.attributes_above(new, wanted) if wanted and OBJECT.fullmatch(new) else None
+        return None if found is None else index_of(wanted | {path: item_of(each) for path, each in found.items()})
 
     def _staging(self, paths: Collection[PurePosixPath]) -> _Call:
         """Empty the staging folder, and return the call of git that writes `paths` there as they are in the index."""

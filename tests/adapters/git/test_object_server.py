@@ -3,6 +3,7 @@
 import hashlib
 import os
 import signal
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from expctl.adapters.git.plumbing import GitPlumbing
 from expctl.adapters.git.reader import GitReader, locate
 from expctl.adapters.git.tree_differences import differences
 from expctl.adapters.git.workspace import GitWorkspace
+from expctl.domain.run.step_result import Failed
 from tests.refusals import refuses
 from tests.user_repository import KERNEL, Repository
 
@@ -183,6 +185,28 @@ def test_a_commit_that_is_pinned_already_is_not_made_again(repository: Repositor
         found.append((made, workspace.calls))
     assert found[1] == (found[0][0], 0)
     assert found[2][0] != found[0][0]
+
+
+def test_a_tree_that_is_there_is_as_safe_from_a_collection_as_a_new_one(repository: Repository) -> None:
+    """Git's collection deletes old objects that nothing names: who makes one again makes its file new."""
+    head, patch = repository.head(), repository.patch("src/kernel.txt", KERNEL.replace(b"line two", b"line 2"))
+    for _ in range(2):
+        tree = GitWorkspace(locate(repository.root)).candidate_tree(head, patch)
+        assert isinstance(tree, str)
+        folder = repository.git("rev-parse", f"{tree}:src").strip()
+        for file in (repository.root / ".git/objects" / each[:2] / each[2:] for each in (tree, folder)):
+            assert time.time() - file.stat().st_mtime < 10_000
+            os.utime(file, (0, 0))
+
+
+def test_attributes_of_the_commit_say_what_can_be_merged_where_the_work_tree_has_none(repository: Repository) -> None:
+    repository.write(".gitattributes", "src/kernel.txt -merge\n")
+    origin = repository.commit()
+    patch = repository.patch("src/kernel.txt", KERNEL.replace(b"line two", b"line 2"))
+    repository.write("src/kernel.txt", KERNEL.replace(b"line nine", b"line 9"))
+    head = repository.commit()
+    (repository.root / ".gitattributes").unlink()
+    assert isinstance(GitWorkspace(locate(repository.root)).rebased_tree(head, patch, origin=origin), Failed)
 
 
 PATCHED: dict[str, dict[str, bytes | None]] = {
