@@ -10,9 +10,9 @@ from msgspec.structs import replace
 
 from expctl.domain.brief.compose import Brief, Known, brief_of
 from expctl.domain.brief.rules import rules_now
-from expctl.domain.brief.uncounted import Uncounted, files_of, loops_of, standing_lines, uncounted_lines
+from expctl.domain.brief.uncounted import Uncounted, config_line, files_of, loops_of, standing_lines, uncounted_lines
 from expctl.domain.experiment.ids import next_number
-from expctl.domain.experiment.proposal import Verdict
+from expctl.domain.experiment.proposal import Kind, Verdict
 from expctl.domain.history.baselines import Baseline, baseline_of, standing_epochs
 from expctl.domain.history.epochs import epochs_from
 from expctl.domain.ledger.hot_loop_card import cards, keep_changes, newest_keeps
@@ -125,8 +125,25 @@ def _uncounted(
         texts = library.texts(head, files_of(patches.values()))
         worked = standing_lines(patches, texts)
         loops = loops_of(texts[worked[0].file]) if worked else ()
-        lines = uncounted_lines(name, worked, loops, last, profiles[last][Side.CANDIDATE] if last else ())
-        yield Uncounted(target=name, files=tuple(each.file for each in worked), lines=tuple(lines))
+        lines = (
+            *_configs(library, head, protocol, name, found),
+            *uncounted_lines(name, worked, loops, last, profiles[last][Side.CANDIDATE] if last else ()),
+        )
+        yield Uncounted(target=name, files=tuple(each.file for each in worked), lines=lines)
+
+
+def _configs(library: Library, head: str, protocol: Protocol, target: str, found: Sequence[RecordSummary]) -> Iterator[str]:
+    """Yield which config each size of `target` was timed with when a KEEP was last timed there, and what was tuned since."""
+    kept = [each for each in found if each.verdict is Verdict.KEEP and not each.imported]
+    last = next((each for each in reversed(kept) if each.target == target and each.kind is not Kind.CONFIG), None)
+    if last is None:
+        return
+    beside = _beside(protocol, (target,))
+    later = [each.id for each in kept if each.kind is Kind.CONFIG and each.target in beside and each.position > last.position]
+    records = ((name, library.record(head, name)) for name in later)
+    tuned = {name: record.buckets for name, record in records if record is not None}
+    if line := config_line(target, last.id, last.notes, tuned):
+        yield line
 
 
 def _is_touched(found: RecordSummary, about: About) -> bool:

@@ -1,4 +1,4 @@
-"""What is known of a hot loop that can't be counted here: the lines that KEEPs wrote, and the last profile. Pure."""
+"""What is known of a hot loop that can't be counted here: the lines that KEEPs wrote, configs, and the last profile. Pure."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from expctl.domain.experiment.ids import id_order
+from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.patch.unified_diff import parse_diff
 from expctl.domain.text import one_line
 
 if TYPE_CHECKING:
+    from expctl.domain.experiment.bucket_verdict import BucketVerdict
     from expctl.domain.experiment.record import Fact
 
 FILES, SPANS = 3, 4
@@ -24,6 +26,7 @@ FIGURES_MAX = 600
 HEAD_MAX = 70
 _LOOP = re.compile(r"\s*(for|while)\b")
 _MATRIX = re.compile(r"mma(?![a-z])", re.IGNORECASE)
+_CONFIG = "config "
 
 
 class Standing(Struct, frozen=True, kw_only=True):
@@ -105,7 +108,7 @@ def uncounted_lines(
         yield f"{target}: Where KEEPs on it worked, most lines first, as they stand in this commit: {at}."
     if standing and loops:
         told_of = "; ".join(
-            f"{each.first} to {each.last} `{one_line(each.head, HEAD_MAX)}`{' (with matrix instructions)' * each.multiplies}"
+            f"{each.first} to {each.last} `{one_line(each.head, HEAD_MAX)}`{' (the hot one: it multiplies)' * each.multiplies}"
             for each in loops
         )
         yield f"{target}: The longest loops of {standing[0].file}, as it is written: lines {told_of}."
@@ -113,6 +116,23 @@ def uncounted_lines(
     if told:
         said = ", ".join(f"{each.name} {each.value:.6g}{f' {each.unit}' if each.unit else ''}" for each in told)
         yield f"{target}: Profile of {profiled}, as it was kept: {one_line(said, FIGURES_MAX)}."
+
+
+def config_line(target: str, timed: str, notes: Iterable[str], tunings: Mapping[str, Sequence[BucketVerdict]]) -> str:
+    """Say with which config the kernel of each size was timed on `target`, by the `notes` of the experiment `timed`, and what
+    later `tunings` (id -> buckets) changed of that; "" where no note names one.
+    """
+    note = next((each for each in notes if each.startswith(_CONFIG)), "")
+    said = note.rpartition("config of the candidate ")[2].removeprefix(_CONFIG)
+    if not said:
+        return ""
+    by_size = dict(part.rpartition(": ")[::2] for part in said.split("; "))
+    for name, buckets in tunings.items():
+        won = [each for each in buckets if each.verdict is Verdict.KEEP]
+        changed = {shape: f"{each.config} since {name}" for each in won for shape in each.shapes if shape in by_size}
+        by_size |= changed
+    told = "; ".join(f"{size or 'all sizes'}: {config}" for size, config in by_size.items())
+    return f"{target}: Config, as {timed} was timed: {told}."
 
 
 def _spans(lines: Sequence[int]) -> str:

@@ -1,6 +1,8 @@
 """What the brief says of a hot loop that can't be counted here: lines of KEEPs, loops, the last profile."""
 
-from expctl.domain.brief.uncounted import Loop, files_of, loops_of, standing_lines, uncounted_lines
+from expctl.domain.brief.uncounted import Loop, config_line, files_of, loops_of, standing_lines, uncounted_lines
+from expctl.domain.experiment.bucket_verdict import BucketVerdict
+from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.experiment.record import Fact
 
 SOURCE = """void multiply(int n) {
@@ -47,3 +49,16 @@ def test_the_brief_names_file_lines_and_figures() -> None:
     assert "2 to 5 `for (int k = 0; k < n; ++k) {`" in lines[1]
     assert lines[2] == "gpu: Profile of P2, as it was kept: k time 95.355 us."
     assert list(uncounted_lines("gpu", (), (), "", ())) == []
+
+
+def bucket(shape: str, config: str, verdict: Verdict = Verdict.KEEP) -> BucketVerdict:
+    return BucketVerdict(file="DEFAULT.json", bucket="M_LEQ_16", shapes=(shape,), config=config, verdict=verdict)
+
+
+def test_the_brief_names_the_config_of_each_size_as_later_tunings_left_it() -> None:
+    notes = ("3 rounds", "config of the baseline 16x8x8: 1,1; 32x8x8: 2,2; config of the candidate 16x8x8: 3,3; 32x8x8: 2,2")
+    tunings = {"P3": [bucket("32x8x8", "4,4"), bucket("64x8x8", "5,5"), bucket("16x8x8", "6,6", Verdict.REJECT)]}
+    assert config_line("gpu", "P2", notes, {}) == "gpu: Config, as P2 was timed: 16x8x8: 3,3; 32x8x8: 2,2."
+    assert config_line("gpu", "P2", notes, tunings) == "gpu: Config, as P2 was timed: 16x8x8: 3,3; 32x8x8: 4,4 since P3."
+    assert config_line("gpu", "P2", ("config 1,8,2",), tunings) == "gpu: Config, as P2 was timed: all sizes: 1,8,2."
+    assert config_line("gpu", "P2", ("3 rounds",), tunings) == ""
