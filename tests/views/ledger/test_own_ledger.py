@@ -18,7 +18,7 @@ from expctl.views.ledger.document import render
 HERE = Path(__file__).parents[3]
 DETAILS = re.compile(r"<details>.*?</details>", re.DOTALL)
 BAR = re.compile(r"(?<!\\)\|")
-WORDS_MAX, LINE_MAX, CELL_MAX = 1700, 160, 80
+WORDS_MAX, LINE_MAX, CELL_MAX = 1800, 160, 80
 FIRST_ROW_MAX = 52
 """Lines before the newest verdict: those of three targets that kept something, of which each has a table in Path."""
 CHANGED_MAX = 51
