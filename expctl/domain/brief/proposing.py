@@ -42,7 +42,8 @@ def _lines(protocol: Protocol, next_id: str) -> Iterator[str]:
         f"A proposal is experiments/{next_id}/experiment.yaml and experiments/{next_id}/change.patch (git diff of"
         f" {', '.join(protocol.scope)}); `expctl new --from-diff --title '...' --hypothesis '...' --expect KEEP --gain 0.5,3`"
         " (a loss: `--expect REJECT --gain=-3,-0.5`)"
-        " writes both, commits them with the new ledger.md, and undoes the edit; `expctl withdraw` takes one back."
+        " writes both from the edits of the work tree, commits them with the new ledger.md, and undoes the edits; kind is perf"
+        " and mode gain without `--kind` and `--mode`. `expctl withdraw` takes one back."
         " The verdict and gain that you predict are those of the run that times it, on whatever target;"
         " an INCONCLUSIVE counts, too: not as the KEEP or REJECT predicted, and its measured gain is in the range, or isn't."
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,8 @@ from expctl.domain.brief.word_limit import Section
 
 if TYPE_CHECKING:
     from expctl.domain.protocol.model import Protocol
+
+_EXTENTS = re.compile(r"\b\d+x\d+x\d+\b")
 
 
 def protocol_section(protocol: Protocol, absent: Mapping[str, str]) -> Section:
@@ -42,7 +45,8 @@ def _lines(protocol: Protocol, absent: Mapping[str, str]) -> Iterator[str]:
         benchmark = protocol.targets[name].benchmark
         if benchmark is not None:
             sizes = ", ".join(f"{size.name} ({size.weight:g}{', rescuer' if size.rescuer else ''})" for size in benchmark.sizes)
-            yield f"KPI on {name}: {protocol.targets[name].number_kind} of one iteration, sizes with weights: {sizes}."
+            extents = " (M x N x K)" if _EXTENTS.search(sizes) else ""
+            yield f"KPI on {name}: {protocol.targets[name].number_kind} of one iteration, sizes{extents} with weights: {sizes}."
     second = ", and a second device confirms it" if keep.second_device else ""
     yield (
         "KEEP: the tests pass, the weighted gain lies beyond noise and holds again in a new session, and no size may have lost"

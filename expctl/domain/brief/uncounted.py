@@ -129,7 +129,12 @@ def config_line(target: str, timed: str, notes: Iterable[str], tunings: Mapping[
     by_size = dict(part.rpartition(": ")[::2] for part in said.split("; "))
     for name, buckets in tunings.items():
         won = [each for each in buckets if each.verdict is Verdict.KEEP]
-        changed = {shape: f"{each.config} since {name}" for each in won for shape in each.shapes if shape in by_size}
+        changed = {
+            shape: f"{each.config} since {name}, before {by_size[shape]}"
+            for each in won
+            for shape in each.shapes
+            if shape in by_size
+        }
         by_size |= changed
     told = "; ".join(f"{size or 'all sizes'}: {config}" for size, config in by_size.items())
     return f"{target}: Config, as {timed} was timed: {told}."

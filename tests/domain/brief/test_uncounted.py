@@ -59,6 +59,9 @@ def test_the_brief_names_the_config_of_each_size_as_later_tunings_left_it() -> N
     notes = ("3 rounds", "config of the baseline 16x8x8: 1,1; 32x8x8: 2,2; config of the candidate 16x8x8: 3,3; 32x8x8: 2,2")
     tunings = {"P3": [bucket("32x8x8", "4,4"), bucket("64x8x8", "5,5"), bucket("16x8x8", "6,6", Verdict.REJECT)]}
     assert config_line("gpu", "P2", notes, {}) == "gpu: Config, as P2 was timed: 16x8x8: 3,3; 32x8x8: 2,2."
-    assert config_line("gpu", "P2", notes, tunings) == "gpu: Config, as P2 was timed: 16x8x8: 3,3; 32x8x8: 4,4 since P3."
+    assert (
+        config_line("gpu", "P2", notes, tunings)
+        == "gpu: Config, as P2 was timed: 16x8x8: 3,3; 32x8x8: 4,4 since P3, before 2,2."
+    )
     assert config_line("gpu", "P2", ("config 1,8,2",), tunings) == "gpu: Config, as P2 was timed: all sizes: 1,8,2."
     assert config_line("gpu", "P2", ("3 rounds",), tunings) == ""
