@@ -115,8 +115,11 @@ def new(
     lines = [f"{made.id}  queued in {made.commit[:7]}: {one_line(made.title)}", f"  changes    {', '.join(made.files)}"]
     lines += [f"  restored   {', '.join(made.restored)}"] if made.restored else []
     lines.append(f"  next       expctl run {made.id}")
-    others = named_to_decide(wiring.library(wiring.reader(place)).protocol(made.commit))
-    lines += [f"  or         expctl run {made.id} --target {name}  # if {name} is to decide" for name in others]
+    protocol = wiring.library(wiring.reader(place)).protocol(made.commit)
+    others = {name: "on its machine, " * (name in wiring.absent_targets(protocol)) for name in named_to_decide(protocol)}
+    lines += [
+        f"  or         expctl run {made.id} --target {name}  # {where}if {name} is to decide" for name, where in others.items()
+    ]
     with after(f"{made.id} is queued in {made.commit[:7]}"):
         print_result(made, lambda: lines, as_json, schema="new/1")
 
