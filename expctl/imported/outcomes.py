@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from expctl.domain.experiment.proposal import Verdict
 from expctl.imported.verdicts import rulings
-from expctl.imported.vocabulary import CLAUSE, DECIDED, MARKED, MARKS, PATTERNS, is_hedged
+from expctl.imported.vocabulary import CLAUSE, DECIDED, MARKED, MARKS, NO_FAULT, PATTERNS, is_hedged, opens_with_hedge
 
 TEXT_MAX = 4000
 # What may stand before the outcome in the part of a heading that tells it: `UNIVERSALLY HARMFUL`, `BIG WIN (base)`
@@ -55,9 +55,9 @@ BOLD = re.compile(
     r"\*\*\s*((?:Ship|Keep|Adopt|Merge|Land|Accept|Drop|Revert|Reject|Discard|Kill|Abandon)(?:ped|ted|ed)?|Kept)[.!]?\s*\*\*",
     re.ASCII,
 )
-NEGATED = re.compile(
-    r"(?:\b(?:no|not|never|without|nor|neither|zero|hardly|nicht|kein\w*)|n['’]t\b|[不无没])\W*(?:\w+\W+){0,2}$", re.IGNORECASE
-)
+NEGATIONS = r"(?:\b(?:no|not|none|never|without|nor|neither|nothing|zero|hardly|nicht|kein\w*)\b|n['’]t\b|[不无没])"
+NEGATION = re.compile(NEGATIONS, re.IGNORECASE)
+NEGATED = re.compile(rf"{NEGATIONS}\W*(?:\w+\W+){{0,2}}$", re.IGNORECASE)
 NEAR = 32
 
 
@@ -97,9 +97,13 @@ def seen_in(text: str) -> set[Verdict]:
 
 
 def sure_outcome(text: str) -> Verdict | None:
-    """Return KEEP or REJECT for a text that is an outcome and little else: `BIG WIN (base)`, `HARMFUL`, `LOST (both)`."""
-    found = SURE.match(text)
-    return Verdict[found.lastgroup or ""] if found else None
+    """Return KEEP or REJECT for a text that is an outcome and little else: `BIG WIN (base)`, `HARMFUL`, `LOST (both)`.
+
+    None where something is negated, be it in capitals: `NO IMPROVEMENT`, `IMPROVEMENT: none`; `no regression` doesn't count.
+    """
+    plain = NO_FAULT.sub("", text)
+    found = SURE.match(plain)
+    return Verdict[found.lastgroup or ""] if found and not NEGATION.search(plain) else None
 
 
 def outcome_of_cell(cell: str) -> Verdict | None:
@@ -112,7 +116,7 @@ def outcome_of_cell(cell: str) -> Verdict | None:
         return ordered.pop() if len(ordered) == 1 else None
     first, *others = [part for part in CLAUSE.split(cell[:TEXT_MAX].replace("*", "")) if part.strip()] or [""]
     found = IN_COLUMN.fullmatch(first)
-    if not found or any(DECIDED.search(part) for part in others):
+    if not found or any(DECIDED.search(part) for part in others) or any(map(opens_with_hedge, others[:1])):
         return None
     verdict = Verdict[found.lastgroup or ""]
     other = {Verdict.KEEP, Verdict.REJECT} - {verdict}

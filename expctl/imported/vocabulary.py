@@ -185,6 +185,8 @@ AFTER = re.compile(
 
 # `Ship if correct` and `accept only with zero copies` are rules for a decision that nobody has made yet.
 CONDITION = re.compile(rf"{RULED}[^{RULED}]*\b(?:if|unless|except|only (?:if|when|with|once))\b", re.IGNORECASE)
+# `Kept: none`
+NOTHING = re.compile(r"^\W*(?:none|nothing|nil)\W*$", re.IGNORECASE)
 
 
 def is_hedged(text: str) -> bool:
@@ -192,7 +194,7 @@ def is_hedged(text: str) -> bool:
     the word for the verdict.
     """
     return bool(ANYWHERE.search(text)) or any(
-        hedge.search(clause) for clause in PART_OF_CLAUSE.split(text) for hedge in (BEFORE, AFTER, CONDITION)
+        hedge.search(clause) for clause in PART_OF_CLAUSE.split(text) for hedge in (BEFORE, AFTER, CONDITION, NOTHING)
     )
 
 
@@ -200,10 +202,10 @@ OPENS_IF = re.compile(r"\W*(?:if|unless|until|wenn|falls)\b", re.IGNORECASE)
 
 
 def opens_with_hedge(clause: str) -> bool:
-    """Return whether `clause`, which follows that of a verdict, makes it uncertain: `maybe`, `tbd`, `pending a rerun`."""
+    """Return whether `clause`, which follows that of a verdict, makes it uncertain: `maybe`, `tbd`, `pending a rerun`, `none`."""
     found = ANYWHERE.search(clause)
     return (
         bool(found and not clause[: found.start()].strip())
         or bool(found and len(clause.split()) <= 2)
-        or bool(OPENS_IF.match(clause))
+        or bool(OPENS_IF.match(clause) or NOTHING.match(clause))
     )

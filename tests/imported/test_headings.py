@@ -144,3 +144,28 @@ def test_a_sentence_of_one_word_decides_for_a_numbered_experiment() -> None:
 )
 def test_key_experiments_are_no_key_to_words(title: str, count: int) -> None:
     assert len(read(f"# Log\n## {title}\n1. **wider loads** (reverted):\n   - 3 ms\n")) == count
+
+
+@pytest.mark.parametrize(
+    "ending",
+    [
+        "(REGRESSION/NO IMPROVEMENT)",
+        "— NO IMPROVEMENT",
+        "(NO IMPROVEMENT)",
+        "(NOT AN IMPROVEMENT)",
+        "(NOT WIN)",
+        "(IMPROVEMENT: none)",
+        "— IMPROVEMENT, not measurable",
+        "(KEPT: none)",
+        "(REGRESSION: none)",
+        "(NO REGRESSION)",
+    ],
+)
+def test_an_outcome_that_is_negated_decides_nothing(ending: str) -> None:
+    text = f"# Log\n## A wider tile — HARMFUL\n-3 %\n## A deeper tile — BIG WIN\n+3 %\n## A flat tile {ending}\nSome words.\n"
+    assert [change for _, change, _ in read(text)] == ["A wider tile", "A deeper tile"]
+
+
+def test_no_regression_beside_an_outcome_negates_nothing() -> None:
+    text = "# Log\n## A wider tile — HARMFUL\n-3 %\n## A deeper tile — WIN (no regressions)\n+3 %\n"
+    assert [verdict for _, _, verdict in read(text)] == [REJECT, KEEP]
