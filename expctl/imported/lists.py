@@ -27,7 +27,7 @@ from expctl.imported.groups import (
 from expctl.imported.headings import PART, title_and_name
 from expctl.imported.items import is_listed, outer_items, parted, tree
 from expctl.imported.likeness import may_be_the_same
-from expctl.imported.verdicts import Dialect, rulings
+from expctl.imported.verdicts import Dialect, means_by_map, rulings
 from expctl.imported.vocabulary import DECIDED, MARKED, MARKS, PATTERNS
 
 # `Failed` alone may be about tests.
@@ -201,7 +201,7 @@ def read_nested(section: Section, lines: Sequence[Line], dialect: Dialect) -> It
         parts = [(field_of(each.text), words_of(each.text)) for each in item.inside]
         decided = [words for field, words in parts if field is Field.DECISION]
         made = rulings(decided[0], dialect) if len(decided) == 1 and field_of(item.text) in (None, Field.CHANGE) else None
-        if not isinstance(made, tuple) or not DECIDED.search(decided[0]):
+        if not isinstance(made, tuple) or not (DECIDED.search(decided[0]) or means_by_map(decided[0], dialect)):
             continue
         title, rest = parted(words_of(item.text) if field_of(item.text) else item.text)
         change, name = title_and_name(title)

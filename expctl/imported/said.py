@@ -15,6 +15,7 @@ Meanings = Mapping[str, Verdict | None]
 LONG = 3
 BRACKETS = re.compile(r"\s*\([^()]*\)")
 SEPARATED = re.compile(r"\W")
+PAUSES = re.compile(r"\W*$|\s*[,;:.!(\[]")
 
 
 def said_of_lines(document: Document, meanings: Meanings, read: Set[int]) -> dict[int, Verdict | None]:
@@ -30,7 +31,7 @@ def said_of_lines(document: Document, meanings: Meanings, read: Set[int]) -> dic
         if section.title == document.title or PART.fullmatch(section.title) or section.line in read:
             continue
         listed = list(outer_items(section, paragraphs=False))
-        whole = _of_title(section.title, meanings)
+        whole = _of_title(section.title, meanings, heading=True)
         rules = said_as(BRACKETS.sub("", section.title))
         ruled = {meanings[rules]} if len(listed) > 1 and rules in meanings else set()
         for line, text in listed if not whole or ruled else ():
@@ -45,17 +46,22 @@ def said_of_lines(document: Document, meanings: Meanings, read: Set[int]) -> dic
     return found
 
 
-def _of_title(title: str, meanings: Meanings) -> set[Verdict | None]:
-    """Return what the parts of a title mean that begin with words of the user; the last part that has some decides."""
+def _of_title(title: str, meanings: Meanings, *, heading: bool = False) -> set[Verdict | None]:
+    """Return what the parts of a title mean that begin with words of the user; the last part that has some decides.
+
+    A `heading` of which they begin the first part must end or pause behind them: `Current best configuration` states nothing.
+    """
     parts: Sequence[str] = [part for part in SPLIT.split(title) if part.strip()]
-    return next((said for part in reversed(parts) if (said := _begins(part, meanings))), set())
+    found = ((part, heading and at == 0) for at, part in reversed(tuple(enumerate(parts))))
+    return next((said for part, first in found if (said := _begins(part, meanings, alone=first))), set())
 
 
-def _begins(text: str, meanings: Meanings) -> set[Verdict | None]:
-    """Return what the longest words of the user mean with which `text` begins."""
+def _begins(text: str, meanings: Meanings, *, alone: bool) -> set[Verdict | None]:
+    """Return what the longest words of the user mean with which `text` begins; `alone`: no other word follows them."""
     plain = said_as(text.strip("#*_ ([")) + " "
+    behind = PAUSES if alone else SEPARATED
     words = max(
-        (each for each in meanings if plain.startswith(each) and SEPARATED.match(plain[len(each) :])), key=len, default=""
+        (each for each in meanings if plain.startswith(each) and behind.match(plain[len(each) :])), key=len, default=""
     )
     return {meanings[words]} if words else set()
 

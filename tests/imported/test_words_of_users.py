@@ -155,3 +155,13 @@ def test_a_run_of_proposals_shares_an_option() -> None:
         "      line 5    KEEP         b | winner",
     ]
     assert "  the 3 that are proposed are 1 questions" in mixed
+
+
+def test_words_are_not_taken_from_a_heading_of_which_they_are_a_part() -> None:
+    text = "# Log\n## Current Best Configuration\nwide = 4\n## Wider loads — current best\n3 ms\n## Current best: deeper tile\n2 ms\n"
+    assert verdicts(text, "current best=KEEP") == [(4, Verdict.KEEP), (6, Verdict.KEEP)]
+
+
+def test_words_are_a_decision_in_a_labelled_part_of_an_item() -> None:
+    text = "# Experiments\n1. **Wider loads**\n   - Result: 3 ms\n   - Status: **CURRENT BEST**\n"
+    assert verdicts(text, "current best=KEEP") == [(2, Verdict.KEEP)]
