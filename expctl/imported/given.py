@@ -7,13 +7,13 @@ from msgspec import Struct
 
 from expctl.domain.errors import Misused
 from expctl.domain.experiment.proposal import Verdict
-from expctl.imported.document import Document
+from expctl.imported.document import Document, Ruling
 from expctl.imported.heads import Role
 from expctl.imported.places import places
 from expctl.imported.rows import read_document
 from expctl.imported.units import Better, name_of
-from expctl.imported.verdict_columns import Map
-from expctl.imported.verdicts import said_as
+from expctl.imported.verdict_columns import Map, plain_head
+from expctl.imported.verdicts import first_clause, said_as
 
 SUFFIX = ".import.yaml"
 WAITS = "WAIT"
@@ -64,10 +64,20 @@ class Given(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 def given_by(before: Given, maps: Sequence[str], units: Sequence[str], document: Document | None = None) -> Given:
     """Return `before` with what the options say: `verdict=Outcome` names a column, `retained=KEEP` a verdict, `line 12=KEEP`
     what a line of `document` is, `tok_s=higher` what is better. `proposed` takes all verdicts that are guessed there. Raises
-    Misused for a word that says none of it.
+    Misused for a word that says none of it, or says it of nothing in `document`.
     """
     of_lines = [word for word in maps if document and (word == PROPOSED or LINES.fullmatch(word))]
-    made = _given_by(before, [word for word in maps if word not in of_lines], units)
+    of_words = [word for word in maps if word not in of_lines]
+    made = _given_by(before, of_words, units)
+    if document and (idle := list(_idle(made, of_words, document))):
+        raise Misused(
+            "--map says something of no line",
+            code="map-idle",
+            expected="the head of a column; or words of a verdict column, or with which a part of a heading or an item begins,"
+            " or (three at least) in the text of one",
+            found=", ".join(idle),
+            hint='leave it out; --map "line N=VERDICT" says what a single line is, expctl import FILE --dry-run lists them',
+        )
     if not document or not of_lines:
         return made
     known = places(document)
@@ -84,6 +94,30 @@ def given_by(before: Given, maps: Sequence[str], units: Sequence[str], document:
     made = Given(columns=made.columns, verdicts=made.verdicts, lines={**made.lines, **said}, units=made.units)
     made.map()
     return made
+
+
+def _idle(given: Given, maps: Sequence[str], document: Document) -> Iterator[str]:
+    """Yield those of `maps` that decide nothing: no table has the head, or all is read alike whatever the words mean."""
+    heads = {plain_head(head) for table in document.tables for head in table.heads}
+    said = Given(columns=given.columns, verdicts=given.verdicts)
+    rulings: set[tuple[int, Ruling]] = set()
+    for word in maps:
+        left, right = _parts(word)
+        if right.upper() not in (WAITS, *Verdict):
+            if plain_head(right) not in heads:
+                yield word
+            continue
+        rulings = rulings or _rulings(said, document)
+        words = said_as(left)
+        if any(words in (said_as(each.words), said_as(first_clause(each.words))) for _, each in rulings):
+            continue
+        other = Verdict.KEEP if right.upper() == Verdict.REJECT else Verdict.REJECT
+        if rulings == _rulings(Given(columns=given.columns, verdicts={**given.verdicts, left: other}), document):
+            yield word
+
+
+def _rulings(given: Given, document: Document) -> set[tuple[int, Ruling]]:
+    return {(row.line, ruling) for row in read_document(document, given.map()).rows for ruling in row.rulings}
 
 
 def _lines(numbers: str, word: str, asked: set[int], known: set[int]) -> Iterator[int]:
@@ -109,10 +143,8 @@ def _verdict(said: str) -> Verdict | None:
 def _given_by(before: Given, maps: Sequence[str], units: Sequence[str]) -> Given:
     columns, verdicts, directions = dict(before.columns), dict(before.verdicts), dict(before.units)
     for word in maps:
-        left, equals, right = (part.strip() for part in word.rpartition("="))
-        if right.upper() not in (WAITS, *Verdict):
-            left, equals, right = (part.strip() for part in word.partition("="))
-        if right.upper() in (WAITS, *Verdict) and equals and left:
+        left, right = _parts(word)
+        if right.upper() in (WAITS, *Verdict) and left:
             verdicts[left] = right.upper()
         elif left in list(Role) and right:
             columns[left] = right
@@ -125,6 +157,14 @@ def _given_by(before: Given, maps: Sequence[str], units: Sequence[str]) -> Given
     made.map()
     made.directions()
     return made
+
+
+def _parts(word: str) -> tuple[str, str]:
+    """Return what stands before and behind the `=` of a map: the last one before a verdict, else the first."""
+    left, equals, right = (part.strip() for part in word.rpartition("="))
+    if not equals or right.upper() not in (WAITS, *Verdict):
+        left, _, right = (part.strip() for part in word.partition("="))
+    return left, right
 
 
 def _refused(word: str) -> Misused:

@@ -39,3 +39,22 @@ def test_the_map_reads_a_ledger_in_other_words() -> None:
     reading = read_document(document_of(text.encode(), "a.md"), given.map())
     assert [(row.name, row.rulings[0].verdict) for row in reading.rows] == [("P1", Verdict.REJECT), ("P3", Verdict.KEEP)]
     assert [each.line for each in reading.waiting] == [4]
+
+
+TABLE = "# Log\n| id | change | verdict |\n|---|---|---|\n| E1 | wider loads | binned |\n| E2 | a loop | kept |\n"
+
+
+@pytest.mark.parametrize("word", ["xyzzy=KEEP", "verdict=Outcome", "wider=REJECT", "loop=WAIT", "binned: twice=REJECT"])
+def test_a_map_that_decides_nothing_is_refused(word: str) -> None:
+    document = document_of(f"{TABLE}\n**Result: xyzzy.**\n".encode(), "a.md")
+    with refuses("map-idle") as caught:
+        given_by(Given(), ["binned=REJECT", word], (), document)
+    assert caught.value.found == word
+
+
+def test_a_map_that_says_what_is_read_anyway_is_none_of_these() -> None:
+    document = document_of(TABLE.encode(), "a.md")
+    given = given_by(Given(), ["binned=REJECT", "kept=KEEP", "verdict=Verdict"], (), document)
+    assert given_by(given, ["binned=KEEP"], (), document).verdicts["binned"] == "KEEP", "the newer word counts"
+    shorter = document_of(TABLE.partition("| E1")[0].encode() + b"| E2 | a loop | kept |\n", "a.md")
+    assert given_by(given, (), (), shorter) == given, "what was kept from an earlier import may be idle"

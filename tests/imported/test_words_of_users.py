@@ -8,6 +8,7 @@ from expctl.imported.given import Given, given_by
 from expctl.imported.rows import read_document
 from expctl.imported.tables import read_document as document_of
 from expctl.imported.terminal import proposed_lines
+from tests.refusals import refuses
 
 HEAD = "# Match log\n\n| feature | games | result |\n|---|---|---|\n"
 GAMES = (
@@ -91,7 +92,9 @@ def test_words_of_headings_and_items() -> None:
     maps = ("Ruled by the agent=REJECT", "what made it worse=REJECT", "five of them thrown=REJECT")
     assert verdicts(text) == []
     assert [line for line, _ in verdicts(text, *maps)] == [4, 5, 7, 10]
-    assert [line for line, _ in verdicts(text, "more=WAIT", "text=KEEP")] == [], "short words count only where a title has them"
+    assert [line for line, _ in verdicts(text, "more=WAIT")] == []
+    with refuses("map-idle"):
+        parsed(text, "text=KEEP")  # short words count only where a title has them
 
 
 def test_a_heading_rules_the_rows_of_its_table_that_say_nothing_else() -> None:
