@@ -11,6 +11,7 @@ from expctl.imported.document import Again, Document, ParsedLedger, Row, Ruling,
 from expctl.imported.groups import MEANINGS, ruled_by_heading
 from expctl.imported.heads import TRIED
 from expctl.imported.ids import is_range
+from expctl.imported.likeness import told_twice
 from expctl.imported.outcomes import outcome_of_cell, weigh
 from expctl.imported.places import cell_of, name_of, places, row_of
 from expctl.imported.prose import read_text
@@ -73,13 +74,19 @@ def read_document(document: Document, given: Map = NO_MAP) -> ParsedLedger:
         if isinstance(each, Unread):
             (waiting if each.why in set(Pending) else unread).append(each)
     rows += (each for each in told if isinstance(each, Row))
+    rows.sort(key=lambda row: row.line)
+    twice = told_twice(rows)
+    again = [each for each in told if isinstance(each, Again)]
+    again += (
+        Again(line=row.line, text=one_line(row.change, SHOWN_MAX), row=twice[row.line]) for row in rows if row.line in twice
+    )
     parsed = ParsedLedger(
-        rows=tuple(sorted(rows, key=lambda row: row.line)),
+        rows=tuple(row for row in rows if row.line not in twice),
         columns=tuple(columns),
         waiting=tuple(waiting),
         unread=tuple(unread),
         skipped_tables=tuple(skipped_tables),
-        again=tuple(each for each in told if isinstance(each, Again)),
+        again=tuple(sorted(again, key=lambda each: each.line)),
     )
     return _with_lines(parsed, document, given, read)
 

@@ -60,9 +60,7 @@ def _begins(text: str, meanings: Meanings, *, alone: bool) -> set[Verdict | None
     """Return what the longest words of the user mean with which `text` begins; `alone`: no other word follows them."""
     plain = said_as(text.strip("#*_ ([")) + " "
     behind = PAUSES if alone else SEPARATED
-    words = max(
-        (each for each in meanings if plain.startswith(each) and behind.match(plain[len(each) :])), key=len, default=""
-    )
+    words = max((each for each in meanings if plain.startswith(each) and behind.match(plain[len(each) :])), key=len, default="")
     return {meanings[words]} if words else set()
 
 

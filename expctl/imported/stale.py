@@ -8,15 +8,13 @@ from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.text import one_line
 from expctl.imported.document import Document, Line, Row, Section
 from expctl.imported.figures import Figure, Quantity, figures_in
-from expctl.imported.likeness import may_be_the_same
+from expctl.imported.likeness import PROPER, may_be_the_same
 from expctl.imported.remarks import Flaw, Remark
 from expctl.imported.units import Part
 
 PLANNED = re.compile(r"\b(?:next|plan|todo|to do|future|upcoming|backlog|queue)\b", re.IGNORECASE)
 SNAPSHOT = re.compile(r"\b(?:current|currently|latest|snapshot|best so far|as of now|today)\b", re.IGNORECASE)
 WORD = re.compile(r"[a-z0-9_]{2,}")
-# Ids of experiments. Other names, like `1`, `baseline` or a commit, say only within their table which row is meant.
-PROPER = re.compile(r"[A-Za-z]{1,6}[-_]?\d+[a-z]?(?:-[A-Z]\d*[a-z]?)?", re.ASCII)
 HASH = re.compile(r"(?=.*\d)[0-9a-f]{7,40}", re.ASCII)
 SAME_SHARE = 0.5
 FEW = 3

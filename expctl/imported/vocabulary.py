@@ -202,7 +202,7 @@ OPENS_IF = re.compile(r"\W*(?:if|unless|until|wenn|falls)\b", re.IGNORECASE)
 
 
 def opens_with_hedge(clause: str) -> bool:
-    """Return whether `clause`, which follows that of a verdict, makes it uncertain: `maybe`, `tbd`, `pending a rerun`, `none`."""
+    """Return whether `clause`, which follows that of a verdict, makes it uncertain: `maybe`, `pending a rerun`, `none`."""
     found = ANYWHERE.search(clause)
     return (
         bool(found and not clause[: found.start()].strip())

@@ -128,3 +128,41 @@ def test_headings_that_begin_with_what_is_changed() -> None:
 
 def test_a_heading_of_two() -> None:
     assert not remarks("# Log\n\n## P1: shorter labels\n\nTo do.\n\n## P1 and P2 progress\n\nTwo builds. Reverted.\n")
+
+
+FIRST = "# Log\n| id | change | outcome |\n|---|---|---|\n| A1 | wider loads | kept |\n| A2 | deeper tile | reverted |\n"
+THEN = "\n## All of them\n| id | what | result | verdict |\n|---|---|---|---|\n"
+
+
+def lines_of(text: str) -> tuple[list[int], list[tuple[int, int]]]:
+    found = read_document(document_of(text.encode(), "a.md"))
+    return [row.line for row in found.rows], [(each.line, each.row) for each in found.again]
+
+
+def test_a_table_that_repeats_ids_changes_and_verdicts_tells_of_the_same_experiments() -> None:
+    same = "| A2 | the deeper tile | 4 ms | reverted |\n| A1 | wider loads | 2 ms | kept |\n| A3 | a loop | 1 ms | kept |\n"
+    assert lines_of(f"{FIRST}{THEN}{same}") == ([4, 5, 12], [(10, 5), (11, 4)])
+    other = "| A2 | the deeper tile | 4 ms | kept |\n| A1 | wider loads | 2 ms | kept |\n"
+    assert lines_of(f"{FIRST}{THEN}{other}") == ([4, 5, 10], [(11, 4)]), "another verdict is not told once more"
+
+
+def test_a_table_that_counts_anew_tells_of_others() -> None:
+    anew = "| A1 | fused epilogue | 4 ms | kept |\n| A2 | split-k | 2 ms | reverted |\n"
+    assert lines_of(f"{FIRST}{THEN}{anew}") == ([4, 5, 10, 11], [])
+    numbers = "| # | change | verdict |\n|---|---|---|\n| 1 | wider loads | kept |\n"
+    assert lines_of(f"# Log\n{numbers}\n## Later\n{numbers}") == ([4, 9], [])
+
+
+SECTIONS = "".join(
+    f"## Kept: {title}\n3 ms\n" for title in ("vector loads of rows", "exact intra4 prediction", "a threaded parser")
+)
+
+
+def test_a_table_without_ids_that_sums_up_sections_tells_of_them_once_more() -> None:
+    head = "# Log\n## Kept improvements\n| improvement | result |\n|---|---|\n"
+    rows = (
+        "| vector row loads | 1.1x |\n| intra4 prediction | 1.2x |\n| threaded parser | 1.3x |\n| intra16 prediction | 1.4x |\n"
+    )
+    assert lines_of(f"{head}{rows}{SECTIONS}") == ([8, 9, 11, 13], [(5, 9), (6, 11), (7, 13)])
+    others = "| wider tile | 1.1x |\n| vector row loads | 1.2x |\n| split-k | 1.3x |\n"
+    assert lines_of(f"{head}{others}{SECTIONS}") == ([5, 6, 7, 8, 10, 12], []), "most rows are of no section"

@@ -161,7 +161,8 @@ def test_a_run_of_proposals_shares_an_option() -> None:
 
 
 def test_words_are_not_taken_from_a_heading_of_which_they_are_a_part() -> None:
-    text = "# Log\n## Current Best Configuration\nwide = 4\n## Wider loads — current best\n3 ms\n## Current best: deeper tile\n2 ms\n"
+    titles = ("Current Best Configuration", "Wider loads — current best", "Current best: deeper tile")
+    text = "# Log\n" + "".join(f"## {title}\n3 ms\n" for title in titles)
     assert verdicts(text, "current best=KEEP") == [(4, Verdict.KEEP), (6, Verdict.KEEP)]
 
 
