@@ -53,6 +53,7 @@ def import_ledger(
     """Turn the rows of a hand-kept ledger into records, marked as imported; list what is doubtful about figures (the audit).
     Texts are copied unchanged, and what a row doesn't say stays empty. Importing the same file again adds only new rows.
     """
+    import shlex
     import sys
 
     from expctl import wiring
@@ -77,6 +78,7 @@ def import_ledger(
         partial=partial,
         given=given,
         accept=tuple(accept or ()),
+        command=f"expctl {shlex.join(sys.argv[1:])}",
     )
     place = wiring.here()
     if dry_run:

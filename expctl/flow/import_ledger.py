@@ -41,7 +41,7 @@ class Options:
 
     `noise_percent` is the noise of the imported figures where the ledger states none; `renumber` gives new ids to rows whose
     ids are taken; `partial` leaves out rows that can't be read. `given` is what the user says about columns, words and units;
-    `accept` are keys of remarks of the audit that become corrections.
+    `accept` are keys of remarks of the audit that become corrections. `command` is what was typed, for advice that repeats it.
     """
 
     target: str = ""
@@ -52,6 +52,7 @@ class Options:
     partial: bool = False
     given: Given = NOTHING_GIVEN
     accept: tuple[str, ...] = ()
+    command: str = "expctl import FILE"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,7 +164,9 @@ def check(plan: Plan, options: Options) -> None:
             expected="a table with a column of verdicts (keep, reject, discard, ...) and one of ids or changes",
             found=_listed(reading.skipped_tables) or "no table",
             where=plan.file,
-            hint=hint(plan.file, reading.skipped_tables, _or_proposed(plan, "--dry-run shows what was understood")),
+            hint=hint(
+                options.command, reading.skipped_tables, _or_proposed(plan, options, "--dry-run shows what was understood")
+            ),
         )
     if not plan.target:
         raise Misused(
@@ -171,7 +174,7 @@ def check(plan: Plan, options: Options) -> None:
             code="import-target-unknown",
             expected="--target NAME, or the name of one GPU in the file's title",
             found="neither",
-            hint=f"expctl import {plan.file} --target {plan.usual_target}",
+            hint=f"{options.command} --target {plan.usual_target}",
         )
     if reading.unread and not options.partial:
         raise Refused(
@@ -180,7 +183,7 @@ def check(plan: Plan, options: Options) -> None:
             expected="a verdict in each row",
             found=_listed(reading.unread),
             where=plan.file,
-            hint=hint(plan.file, reading.unread, _or_proposed(plan, "--partial imports the others")),
+            hint=hint(options.command, reading.unread, _or_proposed(plan, options, "--partial imports the others")),
         )
     if plan.unknown:
         raise Refused(
@@ -189,7 +192,7 @@ def check(plan: Plan, options: Options) -> None:
             expected="keys that the dry run shows, six hex digits each",
             found=", ".join(plan.unknown),
             where=plan.file,
-            hint=f"expctl import {plan.file} --dry-run; a key changes with the words of the remark",
+            hint="--dry-run lists its remarks; a key changes with the words of the remark",
         )
     if plan.naming.conflicts:
         conflicts = [f"line {clash.entry.row.line}: {clash.why}" for clash in plan.naming.conflicts]
@@ -204,11 +207,11 @@ def check(plan: Plan, options: Options) -> None:
         )
 
 
-def _or_proposed(plan: Plan, otherwise: str) -> str:
+def _or_proposed(plan: Plan, options: Options, otherwise: str) -> str:
     """Return what else to type: that the verdicts that are proposed are right, where there are any; and `otherwise`."""
     guesses = sum(each.guess is not None for each in plan.reading.asked())
     taken = f"--map proposed takes the {guesses} verdicts that --dry-run lists; " if guesses else ""
-    return f"expctl import {plan.file} {taken}{otherwise}"
+    return f"{options.command} {taken}{otherwise}"
 
 
 def _updated(

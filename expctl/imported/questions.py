@@ -91,11 +91,13 @@ def lines_option(first: int, last: int, guess: Verdict | None) -> str:
     return f'--map "lines {first}-{last}={guess or VERDICT}"'
 
 
-def hint(file: str, lines: Sequence[Unread], otherwise: str) -> str:
-    """Return what to type next where `lines` of the ledger `file` were not understood; `otherwise` if no option decides it."""
+def hint(command: str, lines: Sequence[Unread], otherwise: str) -> str:
+    """Return what to type next where `lines` were not understood: the `command` as it was typed, and the options that decide
+    them; `otherwise` if none does.
+    """
     options = list(dict.fromkeys(option for line in lines for option in line.options))
     if not options:
         return otherwise
     more = f", and {len(options) - ASKED_MAX} more" if len(options) > ASKED_MAX else ""
-    typed = f"expctl import {file} {' '.join(options[:ASKED_MAX])}{more}"
+    typed = f"{command} {' '.join(options[:ASKED_MAX])}{more}"
     return f"{typed}  with {VERDICT} one of KEEP, REJECT, INCONCLUSIVE, NO-OP, INVALID, or WAIT (none yet); or {otherwise}"

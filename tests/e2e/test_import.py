@@ -114,7 +114,8 @@ def test_refusals(repository: Foreign, name: str, text: str, words: list[str], s
     tried = repository.expctl("import", given(repository, name, text), *words, "--dry-run")
     assert (tried.status, repository.snapshot()) == (status, before), tried
     if "next" in answer.err and tried.out:
-        assert tried.err == answer.err.replace("]: ", "]: would be refused: ", 1)
+        refused = answer.err.replace("]: ", "]: would be refused: ", 1)
+        assert tried.err.replace(" --dry-run", "") == refused.replace(" --dry-run", "")
     else:
         assert printed_code(tried.err) == code
 
@@ -122,6 +123,14 @@ def test_refusals(repository: Foreign, name: str, text: str, words: list[str], s
 def test_a_target_that_is_advised_is_one_of_this_repository(repository: Foreign) -> None:
     answer = repository.expctl("import", given(repository, "a.tsv", LOG))
     assert "a.tsv --target here\n" in answer.err
+
+
+def test_the_advice_repeats_what_was_typed(repository: Foreign) -> None:
+    file = given(repository, "a log.tsv", LOG + "3\tperhaps\tpacked\t39\n")
+    answer = repository.expctl("import", file, "--target", "here", "--dry-run", "--map", "crash=WAIT")
+    typed = f"expctl import '{file}' --target here --dry-run --map crash=WAIT --map \"perhaps=VERDICT\" with"
+    assert typed in answer.err, answer.err
+    assert repository.expctl("import", file, "--target", "here", "--map", "perhaps=KEEP", "--dry-run").status == 0
 
 
 def test_rows_that_cannot_be_read_are_left_out_only_when_the_user_says_so(repository: Foreign) -> None:

@@ -33,10 +33,10 @@ def test_what_is_proposed_decides_all_in_one_round(text: str) -> None:
 
 def test_the_hint_names_what_to_type_and_what_else() -> None:
     lines = parsed(HEADS + SURE).skipped_tables
-    words = hint("a.md", lines, "do something else")
+    words = hint("expctl import a.md", lines, "do something else")
     assert words.startswith('expctl import a.md --map "verdict=outcome" --map "confirmed=VERDICT" --map "disproved=VERDICT"')
     assert words.endswith("; or do something else")
-    assert hint("a.md", parsed("| a | b |\n|---|---|\n| 1 | 2 |\n").skipped_tables, "do something else") == "do something else"
+    assert hint("", parsed("| a | b |\n|---|---|\n| 1 | 2 |\n").skipped_tables, "do something else") == "do something else"
 
 
 def test_words_with_an_equals_sign_can_be_mapped() -> None:
