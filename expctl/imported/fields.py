@@ -4,7 +4,9 @@ import re
 from collections.abc import Iterable
 from enum import StrEnum
 
-from expctl.imported.document import Line
+from expctl.domain.experiment.proposal import Verdict
+from expctl.imported.document import Line, Ruling
+from expctl.imported.vocabulary import RULED, is_hedged
 
 
 class Field(StrEnum):
@@ -48,6 +50,10 @@ THING_WORDS_MIN = 3
 FIGURE = re.compile(r"[-+−~≈]?\s?\d[\d.,]*\s?[%x×]")
 TOLD = frozenset((Field.CHANGE, Field.RESULT, Field.DECISION, Field.WHY))
 WHOLE_MIN = 2
+# `Verdict: Commit — cleaner`, and `Result: No improvement.`
+COMMITS = re.compile(r"\W*(?:final )?(?:verdict|decision)\b", re.IGNORECASE)
+COMMIT = re.compile(r"Commit(?P<rest>\W*|\s+[-–—]\s.*)")
+NO_GAIN = re.compile(r"no (?:\w+ )?(?:improvement|gain|speed-?up|benefit)\W*", re.IGNORECASE)
 
 
 def field_of(text: str) -> Field | None:
@@ -77,3 +83,18 @@ def tells_one(lines: Iterable[Line]) -> bool:
     kinds = set(told)
     once = told.count(Field.CHANGE) <= WHOLE_MIN and told.count(Field.DECISION) <= 1
     return len(kinds) >= WHOLE_MIN and bool(kinds & {Field.RESULT, Field.DECISION}) and once
+
+
+def decided_otherwise(lines: Iterable[Line], *, experiment: bool) -> Ruling | None:
+    """Return what the one label in `lines` says that decides in words which elsewhere are no verdict: `Verdict: Commit — ...`,
+    and, in the section of an `experiment`, `Result: No improvement.`
+    """
+    found = []
+    for line in lines:
+        words = words_of(line.text).strip("*_ ")
+        commit = COMMIT.fullmatch(words) if COMMITS.match(line.text) else None
+        if commit and not is_hedged(RULED + commit["rest"]):
+            found.append(Ruling(verdict=Verdict.KEEP, kind=None, words=words))
+        elif experiment and field_of(line.text) in (Field.RESULT, Field.DECISION) and NO_GAIN.fullmatch(words):
+            found.append(Ruling(verdict=Verdict.REJECT, kind=None, words=words))
+    return found[0] if len(found) == 1 else None

@@ -9,6 +9,7 @@ from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.text import plain_text
 from expctl.imported.bullets import DECIDES, LABEL, MEASURED, read_bullets
 from expctl.imported.document import Again, Document, Line, Row, Ruling, Section, Unread
+from expctl.imported.fields import decided_otherwise
 from expctl.imported.groups import NOT_KEPT, NOT_REJECTED, of_several, ruled_sections, ruling_of_items, verdict_of
 from expctl.imported.headings import (
     COUNTED,
@@ -197,17 +198,21 @@ def _section(
     if not words and not labelled and (heading.name or NUMBERED.match(section.title)):
         outside = [line.text for line in lines if not IN_LIST.match(line.text)]
         stated = sorted({found[1].lower() for text in outside for found in ONE_WORD.finditer(text)})
+    counted = heading.name or COUNTED.match(LEADING_MARK.sub("", section.title))
+    numbered = bool(counted or NUMBERED.match(section.title))
+    other = decided_otherwise(lines, experiment=numbered) if not words and not stated else None
     if not words:
         measured = sum(bool(TELLS_RESULT.fullmatch(line.text)) for line in lines)
+        stated = [other.words] if other else stated
         if len(stated) != 1 or len(labelled) - len(stated) > 1 + measured:
             return None
         words = stated[0]
-    made = (Ruling(verdict=heading.verdict, kind=None, words=words),) if heading.verdict else rulings(words, dialect)
+    outcome = Ruling(verdict=heading.verdict, kind=None, words=words) if heading.verdict else other
+    made = (outcome,) if outcome else rulings(words, dialect)
     if not isinstance(made, tuple):
         why = made.value if made else f"{words!r} is not recognised as a verdict"
         return Unread(line=section.line, text=plain_text(section.title)[:120], why=why)
     verdicts = {each.verdict for each in made}
-    counted = heading.name or COUNTED.match(LEADING_MARK.sub("", section.title))
     if not counted and (verdicts & SEEN or (words == section.title[:1] and not _tells_tried(lines, among=among))):
         return None  # `Events - OOM` and `✅ Quick install` are about something else
     told = [opens_with_verdict(text, dialect) for text in stated]

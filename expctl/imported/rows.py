@@ -17,7 +17,7 @@ from expctl.imported.places import cell_of, name_of, places, row_of
 from expctl.imported.prose import read_text
 from expctl.imported.questions import line_option, options_for, options_of_table, why_no_ledger
 from expctl.imported.said import said_of_lines
-from expctl.imported.verdict_columns import MEASURED, NO_MAP, Map, dialect_of, marked_heads, ruled_inside
+from expctl.imported.verdict_columns import MEASURED, NO_MAP, Map, dialect_of, marked_heads, ruled_inside, words_beside
 from expctl.imported.verdicts import Dialect, Pending, rulings, spelled_out
 
 CELL_MAX = 4000
@@ -61,6 +61,7 @@ def read_document(document: Document, given: Map = NO_MAP) -> ParsedLedger:
         dialect = replace(dialect_of(table, found.verdict, understood), inside=True)
         named_inside = ids_inside(table, found)
         of_heading = {row.line: row.cells[-1] for row in heading.rows} if heading and not ruled else {}
+        beside = words_beside(written) if table is not written and not ruled else ""
         for line in table.rows:
             made = _row(table, found, line, dialect, inside=named_inside, of_heading=of_heading.get(line.line, ""))
             if isinstance(made, Row):
@@ -68,7 +69,7 @@ def read_document(document: Document, given: Map = NO_MAP) -> ParsedLedger:
             elif made.why in set(Pending):
                 waiting.append(made)
             elif any(line.cells):
-                unread.append(made)
+                unread.append(replace(made, options=(f'--map "verdict={beside}"',)) if beside and made.options else made)
     told = read_text(document, rows, Dialect(answers=False, meanings=given.meanings))
     for each in told:
         if isinstance(each, Unread):

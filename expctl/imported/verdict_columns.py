@@ -20,7 +20,7 @@ from expctl.imported.verdicts import (
     spelled_out,
     tells_tests,
 )
-from expctl.imported.vocabulary import BITS, DECIDED, MARKED, MARKS, PATTERNS, PENDING
+from expctl.imported.vocabulary import BITS, DECIDED, MARKED, MARKS, PASSED, PATTERNS, PENDING
 
 SHARE = 0.6
 SHARE_STRONG = 0.3
@@ -89,7 +89,7 @@ def dialect_of(table: Table, index: int, given: Map = NO_MAP) -> Dialect:
     marks = (asks and not claimed) or (measured and tried and head in HEADS[Role.VERDICT]) or decided or head in given.marked
     bits = asks and {cell.strip() for cell in cells} == set(BITS)
     told = any(DECIDED.fullmatch(NO_WORDS.sub("", cell)) for cell in cells) or _failed_is_verdict(table, index)
-    tests = tells_tests(cells) and not told
+    tests = tells_tests(cells) and not (told and not {"pass", "fail"} <= {cell.lower() for cell in cells})
     outcomes = head in STRONG and measured and not claimed and _of_changes(table)
     return Dialect(answers=asks, bits=bits, marks=marks, tests=tests, outcomes=outcomes, meanings=given.meanings)
 
@@ -242,6 +242,16 @@ def ruled_inside(table: Table) -> Table | None:
         first = word or ("baseline" if any(map(FIRST.search, row.cells)) else NO_WORD)
         rows.append(dataclasses.replace(row, cells=(*row.cells, first)))
     return dataclasses.replace(table, heads=(*table.heads, HEAD), rows=tuple(rows))
+
+
+def words_beside(table: Table) -> str:
+    """Return the head of a column whose cells mostly are one word for a verdict or a test (`KILL`, `PASS`); "" without one."""
+    for index, head in enumerate(table.heads):
+        words = [NO_WORDS.sub("", row.cells[index]) for row in table.rows]
+        said = sum(bool(PASSED.fullmatch(word)) or any(each.fullmatch(word) for _, each in PATTERNS) for word in words)
+        if head and said >= SHARE * len(words) and any(map(DECIDED.fullmatch, words)):
+            return head
+    return ""
 
 
 def _measured(table: Table) -> bool:

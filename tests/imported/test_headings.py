@@ -169,3 +169,22 @@ def test_an_outcome_that_is_negated_decides_nothing(ending: str) -> None:
 def test_no_regression_beside_an_outcome_negates_nothing() -> None:
     text = "# Log\n## A wider tile — HARMFUL\n-3 %\n## A deeper tile — WIN (no regressions)\n+3 %\n"
     assert [verdict for _, _, verdict in read(text)] == [REJECT, KEEP]
+
+
+@pytest.mark.parametrize(
+    ("label", "expected"),
+    [
+        ("**Result: No improvement.**", [REJECT]),
+        ("**Verdict:** Commit — cleaner, and 1 % faster.", [KEEP]),
+        ("**Verdict:** Commit", [KEEP]),
+        ("**Verdict:** Commit or not?", []),
+        ("**Verdict:** Commit a1b2c3d4", []),
+        ("**Status:** Commit — pending", []),
+        ("**Result:** No improvement for small ones, 3 % for large ones.", []),
+    ],
+)
+def test_a_label_says_in_other_words_what_became_of_an_experiment(label: str, expected: list[Verdict]) -> None:
+    assert [verdict for *_, verdict in read(f"# Log\n## Experiment 1: cache the plan\nSome words.\n\n{label}\n")] == expected
+    assert read(f"# Log\n## Wider loads\nSome words.\n\n{'**Result: No improvement.**'}\n") == [], (
+        "no experiment by its heading"
+    )

@@ -105,3 +105,12 @@ def test_verdicts_alone_in_some_cells_of_another_column_decide_these_rows() -> N
     made = parsed("run\tidea\tlatency\tcorrectness\n" + "".join(lines), "a.tsv")
     assert [(row.line, row.rulings[0].verdict) for row in made.rows] == [(11, REJECT), (12, REJECT), (13, REJECT)]
     assert len(made.unread) == 9, "what passed may have been kept or not"
+
+
+def test_a_column_of_words_beside_is_named_where_rows_have_none() -> None:
+    said = ("PASS", "FAIL", "PASS", "KILL", "PASS", "REVERT")
+    rows = "".join(
+        f"{at}\t{word}\t{'REVERT: too slow' if at > 2 else 'wider loads'}\t{at} ms\n" for at, word in enumerate(said)
+    )
+    reading = read_document(document_of(f"n\tcorrectness\tdescription\ttime\n{rows}".encode(), "a.tsv"))
+    assert {each.options[0] for each in reading.unread} == {'--map "verdict=correctness"'}
