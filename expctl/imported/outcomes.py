@@ -59,6 +59,14 @@ NEGATIONS = r"(?:\b(?:no|not|none|never|without|nor|neither|nothing|zero|hardly|
 NEGATION = re.compile(NEGATIONS, re.IGNORECASE)
 NEGATED = re.compile(rf"{NEGATIONS}\W*(?:\w+\W+){{0,2}}$", re.IGNORECASE)
 NEAR = 32
+# Words beside which the other verdict is not even proposed
+AGAINST = {
+    Verdict.KEEP: re.compile(
+        r"\bnegative results?\b|^\W*(?:skipped|abandoned)\b|\bruled out\b|\bfound nothing\b|\bdid(?: not|n.?t) pay off\b",
+        re.IGNORECASE,
+    ),
+    Verdict.REJECT: re.compile(r"(?<!not )\bkept as (?:an? )?(?:feature|option|opt-in|fallback|default)\b", re.IGNORECASE),
+}
 
 
 def weigh(text: str) -> Verdict | None:
@@ -78,8 +86,11 @@ def weigh(text: str) -> Verdict | None:
 
 
 def first_guess(texts: Iterable[str]) -> Verdict | None:
-    """Return the verdict of the first of `texts` that tells one."""
-    return next((found for text in texts if (found := weigh(text))), None)
+    """Return the verdict of the first of `texts` that tells one; None where a clear word in one of them is against it."""
+    told = list(texts)
+    found = next((found for text in told if (found := weigh(text))), None)
+    against = AGAINST.get(found) if found else None
+    return None if against and any(against.search(text[:TEXT_MAX]) for text in told) else found
 
 
 def seen_in(text: str) -> set[Verdict]:

@@ -237,3 +237,18 @@ def test_an_item_that_tells_what_was_undone_is_asked_about_below_a_heading_that_
     assert proposed(log.format(" — kept", "Decisions:", "Reverted the cache")) == [(5, Verdict.REJECT)], (
         "not that of the heading"
     )
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        "**Skipped**: double-copy elimination, improved by 1 % at best",
+        "**Ring buffers investigated and ruled out**: 3 % faster alone, the kernel is too old",
+        "**Masking**: works as described, 2 % better. An honest negative result.",
+        "**Fewer events**: 0.7 % slower at one. Kept as feature, not as an optimization; it varies.",
+    ],
+)
+def test_nothing_is_proposed_against_a_clear_word_of_the_line(item: str) -> None:
+    text = f"# Experiments\n- **Wider loads**: 3 % faster\n- **Deeper tile**: 2 % slower\n- {item}\n"
+    found = {each.line: each.guess for each in parsed(text).proposals}
+    assert found == {2: Verdict.KEEP, 3: Verdict.REJECT, 4: None}
