@@ -64,7 +64,7 @@ def told_twice(rows: Sequence[Row]) -> Mapping[int, int]:
     return found | _summed_up(rows)
 
 
-def _summed_up(rows: Sequence[Row]) -> Mapping[int, int]:
+def _summed_up(rows: Sequence[Row]) -> dict[int, int]:
     told = [row for row in rows if row.line == row.table]
     tables: dict[int, list[Row]] = {}
     for row in rows:

@@ -245,7 +245,6 @@ def test_an_item_that_tells_what_was_undone_is_asked_about_below_a_heading_that_
         "**Skipped**: double-copy elimination, improved by 1 % at best",
         "**Ring buffers investigated and ruled out**: 3 % faster alone, the kernel is too old",
         "**Masking**: works as described, 2 % better. An honest negative result.",
-        "**Fewer events**: 0.7 % slower at one. Kept as feature, not as an optimization; it varies.",
     ],
 )
 def test_nothing_is_proposed_against_a_clear_word_of_the_line(item: str) -> None:
