@@ -11,6 +11,7 @@ from benchmarks.operator import cases
 from benchmarks.operator.stand_in import CPU, STREAM, StandIn
 from kernel import op
 from kernel.operator.builds import library_for
+from kernel.runtime import tables
 from kernel.runtime.library import DeviceLibrary, LaunchError, LibraryError, UnknownConfig
 
 
@@ -20,7 +21,9 @@ def stand_in(tmp_path_factory: pytest.TempPathFactory) -> StandIn:
 
 
 @pytest.fixture(autouse=True)
-def _anew(stand_in: StandIn) -> None:
+def _anew(stand_in: StandIn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tables.choose, "__defaults__", (tmp_path,))  # the stand-in has no config that sm_90's tables name
+    tables.tables_for.cache_clear()
     library_for.cache_clear()
     stand_in.entered.clear()
 

@@ -18,6 +18,7 @@ from benchmarks.operator.stand_in import CPU, STREAM, StandIn
 from kernel import op
 from kernel.operator import direct
 from kernel.operator.builds import library_for
+from kernel.runtime import tables
 from kernel.runtime.library import LaunchError, UnknownConfig
 
 COMPILER = """#!/bin/sh
@@ -58,7 +59,9 @@ def stand_in(tmp_path_factory: pytest.TempPathFactory) -> StandIn:
 
 
 @pytest.fixture(autouse=True)
-def _anew() -> Iterator[None]:
+def _anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(tables.choose, "__defaults__", (tmp_path,))  # the stand-in has no config that sm_90's tables name
+    tables.tables_for.cache_clear()
     library_for.cache_clear()
     direct.extension.cache_clear()
     yield
