@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 STORED_EVERY = 32
-"""Who brings an index to one commit after the other writes the file at the first, and at every so many: all of it is written,
-and the next process reads the few folders that changed meanwhile."""
+"""A process that brings the index to many commits in turn writes its file at the first and at every 32nd, because each writing
+is of the whole index. The next process reads the few experiment folders that changed since the commit in the file."""
 
 
 class RecordIndex:

@@ -76,7 +76,7 @@ class Case:
         return ledger
 
     def ahead(self, record: Record) -> str:
-        """As a run makes it before it commits; afterwards the index says again what the commit has."""
+        """Return the ledger rendered with `record` before its commit; check that the index then has what HEAD has."""
         reader = self.reader()
         library, head = GitLibrary(reader, RecordIndex(reader, self.file)), reader.head()
         before = render(read_ledger(library, head))
