@@ -22,8 +22,8 @@ class ClockCheck:
         self._requests.append((told_ns, outside_ns, batches))
 
     def agree(self, told_ns: int, outside_ns: int, batches: int) -> bool:
-        """Tell whether one request's times differ by no more than 1 % and the allowance. One that doesn't may be timed again: a
-        host that was disturbed is so once, and who hides work does it again.
+        """Tell whether one request's times differ by no more than 1 % and the allowance. One whose times do may be timed again,
+        and the last then counts: a disturbance of the host passes, and who hides work hides none in the request that counts.
         """
         return outside_ns - told_ns <= AGREEMENT * told_ns + batches * self._allowance_ns
 

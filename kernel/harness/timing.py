@@ -22,6 +22,8 @@ from kernel.runtime.formats import Fp8, Halves
 
 WARM_UP_ITERATIONS = 3
 WARM_UP_S = 0.2
+PAUSES_S = (0, 0.05, 0.1, 0.2, 0.4)
+"""Waited before each further try of a request whose clocks differ. A disturbed host has met two requests in a row."""
 MOST_WHOLE_ROWS = 1024
 SAMPLED_ROWS, SAMPLED_COLUMNS = 64, 8
 """Elements compared of a matrix with more than MOST_WHOLE_ROWS rows. Of a smaller one: all rows, two columns."""
@@ -60,11 +62,14 @@ class TimedSize:
             iterations += 1
 
     def time(self, iterations: int) -> TimedRequest:
-        """Make `iterations` launches, each on new inputs and into a poisoned C; where the clocks differ, once more, and that
-        counts. Raises BuildFailed.
+        """Make `iterations` launches, each on new inputs and into a poisoned C; where the clocks differ, again after each of
+        PAUSES_S, and the last counts. Raises BuildFailed.
         """
         ns, *seen = self._launched(iterations)
-        if not self._clock_check.agree(sum(ns), *seen):
+        for pause_s in PAUSES_S:
+            if self._clock_check.agree(sum(ns), *seen):
+                break
+            time.sleep(pause_s)
             ns, *seen = self._launched(iterations)
         self._clock_check.add(sum(ns), *seen)
         return TimedRequest(ns, seen[0])

@@ -1,4 +1,4 @@
-"""A request whose clocks differ is timed once more, and that counts."""
+"""A request whose clocks differ is timed again, and the last counts."""
 
 from __future__ import annotations
 
@@ -36,8 +36,14 @@ def test_a_disturbed_host_costs_one_more_request() -> None:
     size.check(reference.Limits())
 
 
-def test_who_hides_work_twice_is_blamed() -> None:
-    size = Answered(DISTURBED, DISTURBED, HONEST)
+def test_a_host_may_be_disturbed_five_times_in_a_row() -> None:
+    size = Answered(*[DISTURBED] * 5, OTHER)
+    assert size.time(2).ns == OTHER[0]
+    size.check(reference.Limits())
+
+
+def test_who_hides_work_in_each_try_is_blamed() -> None:
+    size = Answered(*[DISTURBED] * 6, HONEST)
     size.time(2)
     with pytest.raises(BuildFailed, match="a timed request took 67 us; 3433 us more were seen from outside"):
         size.check(reference.Limits())
