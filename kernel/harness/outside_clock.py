@@ -47,9 +47,11 @@ class OutsideClock:
         self._last_ns = self._supervisor.cpu_time_ns()
 
     def outside_ns(self, batches: Sequence[TimedBatch]) -> int:
-        """Return the outside ns of `batches`. On a CPU: all processor time of the worker since the last call or `start`."""
+        """Return the outside ns of `batches`, at least 1. On a CPU: all processor time of the worker since the last call or
+        `start`; it has been 0 on a virtual machine, perhaps because Linux charges nobody for time that a host steals.
+        """
         if not self._by_cpu_time:
             return sum(batch.wall_ns for batch in batches)
         now_ns = self._supervisor.cpu_time_ns()
         cpu_time_ns, self._last_ns = now_ns - self._last_ns, now_ns
-        return cpu_time_ns
+        return max(1, cpu_time_ns)

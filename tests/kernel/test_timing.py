@@ -7,6 +7,7 @@ import pytest
 from expctl.harness.clock_check import ClockCheck
 from expctl.harness.report import BuildFailed
 from kernel.harness import reference
+from kernel.harness.outside_clock import OutsideClock
 from kernel.harness.timing import TimedSize
 
 ALLOWED_NS = 1_000_000
@@ -47,3 +48,22 @@ def test_who_hides_work_in_each_try_is_blamed() -> None:
     size.time(2)
     with pytest.raises(BuildFailed, match="a timed request took 67 us; 3433 us more were seen from outside"):
         size.check(reference.Limits())
+
+
+class NeverCharged:
+    """A supervisor whose host has stolen all of its worker's time."""
+
+    def cpu_time_ns(self) -> int:
+        return 7
+
+    def ask(self, _: str, **__: object) -> dict[str, object]:
+        return {"buffers": 1}
+
+    def go(self, _: bytes) -> tuple[None, int]:
+        return None, 1
+
+
+def test_a_request_that_was_charged_nothing_is_no_failure() -> None:
+    clock = OutsideClock(NeverCharged(), "cpu")  # type: ignore[arg-type]
+    clock.start()
+    assert clock.outside_ns([]) == 1
