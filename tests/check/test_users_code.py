@@ -113,8 +113,10 @@ def test_an_interrupt_is_none_of_its_errors(tmp_path: Path) -> None:
     def interrupt() -> None:
         while not (told.exists() and told.read_text()):
             time.sleep(0.02)
-        while not over.wait(2):  # Python drops one that comes while it collects garbage
+        pause_s = 0.2
+        while not over.wait(pause_s):  # Python drops one that comes while it collects garbage
             signal.pthread_kill(waiting, signal.SIGINT)  # of the process another thread may take it, and this one sleeps on
+            pause_s = 20  # a second one must not come while the first ends the child
 
     over, waiting = threading.Event(), threading.get_ident()
     threading.Thread(target=interrupt).start()
