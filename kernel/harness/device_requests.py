@@ -68,12 +68,13 @@ class DeviceRequests:
         return {}
 
     def _arm(self, calls: Sequence[Sequence[Any]], head_start: tuple[int, int] | None) -> Answer:
-        """Set the launches that the next `go` makes, and record the two events of each once, so that they exist. While the
-        device fills `head_start` (address, half words) before the first launch, the host queues the rest.
+        """Set the launches that the next `go` makes, and record their events once, so that they exist: two for each launch.
+        With `head_start` (address, half words) there are two in all, with nothing between the launches, so that one may begin
+        while the one before it ends, as in a user's stream; the host queues them all while the device fills that memory.
         """
         self._head_start = head_start
         self._armed = [(*call, (0, self._build.row_blocks(call[0], call[7]))) for call in calls]
-        for number in range(2 * len(calls)):
+        for number in range(2 if head_start else 2 * len(calls)):
             self._runtime.record(number)
         self._runtime.wait()
         return {}
@@ -81,15 +82,23 @@ class DeviceRequests:
     def go(self, _: bytes) -> int:
         """Make the armed launches, wait for them and return 0; the request `durations` gets their times. Raises LaunchError."""
         if self._head_start is not None:
-            address, count = self._head_start
-            self._runtime.fill(address, 0, count)
-        for number, call in enumerate(self._armed):
-            self._runtime.record(2 * number)
-            self._build.launch(*call)
-            self._runtime.record(2 * number + 1)
+            address, half_words = self._head_start
+            self._runtime.fill(address, 0, half_words)
+            self._runtime.record(0)
+            for call in self._armed:
+                self._build.launch(*call)
+            self._runtime.record(1)
+        else:
+            for number, call in enumerate(self._armed):
+                self._runtime.record(2 * number)
+                self._build.launch(*call)
+                self._runtime.record(2 * number + 1)
         self._runtime.wait()
         return 0
 
     def _durations(self) -> Answer:
-        count = range(len(self._armed))
-        return {"ns": [self._runtime.elapsed_ns(2 * number, 2 * number + 1) for number in count]}
+        """Return the ns of each armed launch; of launches that were timed together each has taken its share."""
+        count = len(self._armed)
+        if self._head_start is not None:
+            return {"ns": [max(1, self._runtime.elapsed_ns(0, 1) // count)] * count}
+        return {"ns": [self._runtime.elapsed_ns(2 * number, 2 * number + 1) for number in range(count)]}

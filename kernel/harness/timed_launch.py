@@ -22,7 +22,8 @@ COLD_BYTES = 192 << 20
 """Bytes of packed B that launches read in turn, so that none finds its own in the L2 cache (50 MB on an H200)."""
 SHORT_FLOP, SHORT_BATCH, HEAD_START_BYTES = 10**11, 8, 512 << 20
 """Of a shorter product the host starts launches more slowly than a GPU ends them. So a batch of few of them begins with filling
-that much memory, which takes .2 ms on an H200: it is queued as a whole before the first one runs.
+that much memory, which takes .2 ms on an H200: it is queued as a whole before the first one runs. It is timed as a whole, too:
+events between launches of 10 us would take part of what is timed, and keep one from beginning while the one before it ends.
 """
 STEP_ON_DEVICE = 128
 """Windows of A begin at multiples of this many values: 256 bytes, to which GPU memory is aligned."""

@@ -102,10 +102,12 @@ def test_outputs_that_were_timed_are_right(session: ScriptSession, extents: tupl
     timed.release()
 
 
-def test_short_products_are_queued_behind_a_fill_and_read_cold_weights(session: ScriptSession) -> None:
+def test_short_products_are_queued_behind_a_fill_timed_together_and_read_cold_weights(session: ScriptSession) -> None:
     timed = TimedSize(session, 0, Fp8.E5M2, shapes.Extents(5, 64, 96), seed=3)
     request = timed.time(timed_launch.SHORT_BATCH + 2)
     assert len(request.ns) == timed_launch.SHORT_BATCH + 2
+    first, second = set(request.ns[: timed_launch.SHORT_BATCH]), set(request.ns[timed_launch.SHORT_BATCH :])
+    assert len(first) == len(second) == 1, "a batch is timed as a whole, and each launch has its share"
     assert HostRuntime.filled.count(4096) == 2
     timed.check(Limits())
     freed = HostRuntime.freed
