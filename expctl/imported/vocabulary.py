@@ -135,6 +135,8 @@ UNDONE = re.compile(r"\b(?:reverted|rolled back|backed out|discarded)\b", re.IGN
 KEEPS_OTHER = re.compile(
     r"[Kk]eep (?!it\b|this\b|change|as\b|for\b|behind\b|in\b|on\b|with\b|because\b|since\b|only\b|default"
     r"|baseline|analysis|infra|config|enabled|new\b|if\b|pending|unless\b|until\b)-{0,2}\w"
+    r"|[Kk]e(?:ep|pt) the (?:old|current|existing|original|previous|prior|baseline)\b"
+    r"|[Kk]ept (?:as[- ](?:it )?(?:is|was)\b|\d+ (?:out )?of\b)"
 )
 # What is kept as a reference was not kept as a change.
 KEPT_ASIDE = re.compile(
@@ -173,7 +175,7 @@ ANYWHERE = re.compile(
 # These words count only in the verdict's clause: beyond a comma or a bracket they refer to something else.
 BEFORE = re.compile(
     rf"""(?:\b(?:not|never|no|neither|nor|cannot|can|could|would|should|shall|might|may|must|will|wants?|wanted|to|if|unless
-    |until|whether|almost|nearly|hardly|barely|likely|unlikely
+    |until|whether|almost|nearly|half|before|hardly|barely|likely|unlikely
     |nicht|nie|niemals|keine?|kann|könnte|würde|sollte|soll|muss|wird|falls|wenn|ob|fast|beinahe|wohl)\b | n['’´]t\b)
     [^{RULED}]*{RULED}""",
     re.IGNORECASE | re.VERBOSE,

@@ -135,6 +135,10 @@ def test_crash_is_a_verdict_beside_others_and_done_waits_for_none() -> None:
         ("dead rows fill the list", None),
         ("keep -O3", None),
         ("**keep --pack 1**", None),
+        ("kept the old loop", None),
+        ("kept as is", None),
+        ("half kept", None),
+        ("needs a rerun before it is kept", None),
     ],
 )
 def test_words_of_others(cell: str, verdict: Verdict | None) -> None:
