@@ -98,8 +98,10 @@ def test_a_heading_that_sums_up_is_no_experiment() -> None:
 
 
 def test_a_row_whose_words_bear_out_its_heading_takes_its_verdict() -> None:
-    rows = "| Q1 | queue of two | rejected | no effect |\n| Q2 | pooled | -85 pts | slow |\n| Q3 | a ring | neutral | 3 ms |\n"
-    found = parsed(f"# Log\n## Rejected experiments\n| ID | Experiment | Result | Why |\n|---|---|---|---|\n{rows}")
+    rows = (
+        "| Q1 | two deep | rejected | no effect, 3 ms |\n| Q2 | pooled | -85 pts | 4 ms |\n| Q3 | a ring | neutral | 3 ms |\n"
+    )
+    found = parsed(f"# Log\n## Rejected ideas\n| ID | Tentativa | Resultado | Lição |\n|---|---|---|---|\n{rows}")
     assert [row.line for row in found.rows] == [5, 6]
     (asked,) = found.unread
     assert "(no word)" not in asked.why + "".join(asked.options)
