@@ -37,7 +37,9 @@ def decided_in(text: str) -> set[Verdict]:
     for said in DECISION.finditer(text[:TEXT_MAX].replace("*", "").replace("\n", " ")):
         hedged = is_hedged(f"\0{said['rest']}")
         verdict = opens_with_verdict(said["word"])
-        part = said["led"] and not said["thing"] and verdict is not Verdict.REJECT  # `and shipped as an option`
+        led = (said["led"] or "").lower()
+        # `and shipped as an option`, `the user tried it and reverted`
+        part = led and not said["thing"] and (verdict is not Verdict.REJECT or led == "and")
         if verdict and not part and not hedged and ALONE.match(said["rest"]):
             found.add(verdict)
     return found

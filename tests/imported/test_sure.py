@@ -31,6 +31,7 @@ def guesses(text: str) -> dict[int, Verdict | None]:
         ("3 % faster than before.", None),
         ("3.4 ms, it hurts.", None),
         ("The first run hit a timeout.", None),
+        ("Users who tried it found it slower, and reverted.", None),
         ("One part was a win and shipped as an option.", None),
         ("If it is slower the change was reverted by mistake. This patch was kept.", None),
         ("The change was reverted until the driver is fixed; it is now enabled.", None),
