@@ -208,7 +208,7 @@ def check(plan: Plan, options: Options) -> None:
 
 
 def _or_proposed(plan: Plan, options: Options, otherwise: str) -> str:
-    """Return what else to type: that the verdicts that are proposed are right, where there are any; and `otherwise`."""
+    """Return what else to type: that the verdicts that are sure are taken, where there are any; and `otherwise`."""
     guesses = sum(each.guess is not None for each in plan.reading.asked())
     taken = f"--map proposed takes the {guesses} verdicts that --dry-run lists; " if guesses else ""
     return f"{options.command} {taken}{otherwise}"

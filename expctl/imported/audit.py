@@ -8,12 +8,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from expctl.imported.comparisons import confounded, kept_regressions, not_flat
 from expctl.imported.document import Document, Row
 from expctl.imported.figures import Figure, Quantity, figures_in, figures_of, throughput_unit
+from expctl.imported.heads import HEADS, OF_CHANGES, Role
 from expctl.imported.noise import Noise, noise_remarks, stated_noise
 from expctl.imported.remarks import Flaw, Remark
 from expctl.imported.roofline import SLIP, Roofline, agrees
 from expctl.imported.stale import reused_ids, stale_sections
 from expctl.imported.units import Better, Part
-from expctl.imported.verdict_columns import MEASURED
+from expctl.imported.verdict_columns import MEASURED, plain_head
 
 
 def audit(
@@ -35,14 +36,16 @@ def audit(
     possible = {line: tuple(each for each in found if not limits.is_exceeded(each)) for line, found in figures.items()}
     stated = stated_noise(document, rows, possible, unit)
     least = fallback_noise.percent if fallback_noise else 0.0
+    benchmarks = _benchmarks(document)
+    compared = [row for row in rows if row.table not in benchmarks]
     threshold = min(max((each.percent for each in stated), default=least), least)
     found = [
         *_figure_remarks(document, rows, figures, limits, unit),
         *(
             Remark(flaw=Flaw.NOISE, line=row.line, rows=(row.label,), text=text)
-            for row, text in noise_remarks(rows, possible, stated, fallback_noise, known or {})
+            for row, text in noise_remarks(compared, possible, stated, fallback_noise, known or {})
         ),
-        *kept_regressions(rows, possible, known or {}, _unread(document, rows)),
+        *kept_regressions(compared, possible, known or {}, _unread(document, rows)),
         *not_flat(rows, possible, threshold),
         *confounded(rows),
         *reused_ids(document, rows),
@@ -56,6 +59,14 @@ def _unread(document: Document, rows: Sequence[Row]) -> frozenset[int]:
     read = {row.line for row in rows}
     lines = (line for table in document.tables for line in table.rows if line.line not in read)
     return frozenset(line.line for line in lines if any(map(MEASURED.search, line.cells)))
+
+
+def _benchmarks(document: Document) -> frozenset[int]:
+    """Return the tables in which each row is another benchmark, and none a change: they have no column of verdicts, changes or
+    ids.
+    """
+    of_change = {*HEADS[Role.VERDICT], *HEADS[Role.CHANGE], *HEADS[Role.NAME], *OF_CHANGES}
+    return frozenset(table.line for table in document.tables if not of_change & set(map(plain_head, table.heads)))
 
 
 def _figure_remarks(

@@ -4,17 +4,18 @@ Headings below one heading, items of one list and rows of one table are of a kin
 outcome, all are asked about. What explains, plans or sums up is left out. A question costs a look, silence an experiment.
 """
 
+import itertools
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from expctl.domain.experiment.proposal import Verdict
 from expctl.imported.bullets import ABOUT_EXPERIMENTS
 from expctl.imported.document import Document, Row, Section, Table
 from expctl.imported.fields import field_of
-from expctl.imported.groups import ruled_sections, ruling_of_items
+from expctl.imported.groups import of_one, ruled_sections, ruling_of_items, verdict_of
 from expctl.imported.headings import PART, experiments_of
 from expctl.imported.heads import HEADS, MEANING, OF_CHANGES, Role
 from expctl.imported.items import Item, outside_fences, tree
@@ -41,11 +42,15 @@ from expctl.imported.signs import (
     told_in,
     told_whole,
 )
+from expctl.imported.sure import decided_in, sure_of_row, sure_of_text
 from expctl.imported.verdict_columns import FIRST, MEASURED, RULES, plain_head
-from expctl.imported.vocabulary import MARKS
 
 SOME, MOST = 0.3, 0.5
 # What begins so is an experiment of its own, whatever the heading above it tells.
+SEVERAL = re.compile(
+    r"\b(?:experiments|ideas|attempts|improvements|things|tweaks|commits|optimi[sz]ations|changes|approaches|candidates|decisions|lessons?|findings|insights)\b",
+    re.IGNORECASE,
+)
 UNDID = re.compile(r"\W*(?:reverted|rejected|discarded|abandoned|backed out|rolled back) (?:the|an?)\b", re.IGNORECASE)
 
 
@@ -92,6 +97,12 @@ class _Search:
         of_title = any(ABOUT_EXPERIMENTS.search(title) and not RELEASES.search(title) for title in named)
         self.about = bool(rows) or of_title or any(map(TELLS_TRIED.search, self.title_of.values()))
         self.rules = ruled_sections({document.title: ""})
+        below = {section.title: section.under for section in document.sections if section.title != document.title}
+        self.words = ruled_sections(below)
+        rules = {
+            title: title in self.rules or (title != document.title and not of_one(title)) for title in self.title_of.values()
+        }
+        self.ruling_of = {title: ruling_of_items(title) if ruling else None for title, ruling in rules.items()}
 
     def found(self) -> dict[int, Verdict | None]:
         """Return the guessed verdicts of all lines that are asked about."""
@@ -106,7 +117,16 @@ class _Search:
         for line, asked in tables.items():
             if not inside & set(self._path(line)) or sum(map(bool, asked.values())) >= MOST * len(asked) > 1:
                 found |= asked
-        return found | self._items(inside)
+        items = self._items(inside)
+        asked = found | items
+        told = {line for line, guess in asked.items() if guess} | self.taken
+        holding = {self._section(line) for line in told if line not in self.title_of}
+        return {line: None if line in holding or self._is_against(line, guess) else guess for line, guess in asked.items()}
+
+    def _is_against(self, line: int, guess: Verdict | None) -> bool:
+        """Return whether a verdict contradicts that of a heading above `line`."""
+        above = self.above[line] if line in self.above else self._section(line)
+        return guess is not None and {guess, self._ruling(above)} == {Verdict.KEEP, Verdict.REJECT}
 
     def _section(self, line: int) -> int:
         index = bisect_right(self.lines, line)
@@ -121,9 +141,15 @@ class _Search:
 
     def _ruling(self, line: int) -> Verdict | None:
         """Return the verdict that the innermost heading at or above `line` which gives one gives to all below it."""
-        titles = (self.title_of[at] for at in self._path(line))
-        ruled = (title for title in titles if title != self.document.title or title in self.rules)
-        return next((found for title in ruled if (found := ruling_of_items(title))), None)
+        return next((found for at in self._path(line) if (found := self.ruling_of[self.title_of[at]])), None)
+
+    def _sure_ruling(self, line: int, between: Set[int] = frozenset()) -> Verdict | None:
+        """Return the verdict that the words of a heading at or above `line` give to all below it, where no experiment that was
+        read stands between, nor one of the lines `between`; None without such.
+        """
+        path = itertools.takewhile(lambda at: at not in self.taken and at not in between, self._path(line))
+        words = next((self.words[title] for at in path if (title := self.title_of[at]) in self.words), "")
+        return verdict if words and (verdict := verdict_of(words)) == self._ruling(line) else None
 
     def _plans(self, line: int) -> bool:
         """Return whether the heading above `line` explains, or one of those above it plans."""
@@ -147,7 +173,7 @@ class _Search:
         for above, below in groups.items():
             # What was decided all the same is no plan.
             planned = above and self._plans(above)
-            members = [each for each in below if not planned or decides(each.title)]
+            members = [each for each in below if not planned or decides(each.title) or any(map(decided_in, told_in(each)))]
             ruled = self._ruling(above) if above else None
             free = [
                 each for each in members if each.line not in self.taken | self.parts and self._may_be_one(each, with_tables)
@@ -164,11 +190,21 @@ class _Search:
                 word = counting_word(each.title)
                 counted = self.about and word is not None and words[word] > 1 and (word or tells_outcome_of(each))
                 if each.line in told or counted or ruled or (self.about and (many or (some and tells_outcome_of(each)))):
-                    found[each.line] = first_guess([*ends(each.title), *told_in(each), each.title]) or ruled
+                    found[each.line] = self._sure(each)
         # A heading of several is none itself.
         several = {self.above.get(line, 0) for line in (*found, *self.taken)} - self.wholes
         several |= {self._section(line) for line in self.taken if line not in self.title_of}
         return {line: guess for line, guess in found.items() if line not in several}
+
+    def _sure(self, section: Section) -> Verdict | None:
+        """Return the verdict of a section where it is sure: what it states, or what the heading above it gives it. That is
+        the title of the document only for what seems to be so by itself.
+        """
+        told = told_in(section)
+        ruled = self._sure_ruling(self.above.get(section.line, 0))
+        if ruled is None and self.rules and self._ruling(section.line) is (whole := verdict_of(*self.rules.values())):
+            ruled = whole if first_guess([*ends(section.title), *told, section.title]) is whole else None
+        return None if SEVERAL.search(section.title) else sure_of_text(section.title, told, ruled)
 
     def _may_be_one(self, section: Section, with_tables: set[int]) -> bool:
         title = section.title
@@ -194,22 +230,30 @@ class _Search:
                 listed = [item for item in lists.pop() if not field_of(item.text)]
                 free = [item for item in listed if item.line not in self.taken and may_be_tried(item.text)]
                 free = [item for item in free if not (forbids and row_of_rule(item.text, self.rows))]
-                some = self._some(free, listed, ruled=ruled is not None, taken=not own and bool(inside & set(path)))
+                some = self._some(
+                    free,
+                    listed,
+                    ruled=ruled is not None,
+                    taken=not own and bool(inside & set(path)),
+                    several=SEVERAL.search(section.title) is not None or not self.taken & set(path),
+                )
                 undid = {item.line: Verdict.REJECT for item in some if UNDID.match(item.text)}
-                found |= {item.line: ruled or first_guess(slots(item.text)) for item in some} | undid
+                above = self._sure_ruling(section.line, inside)
+                direct = section.title in self.words
+                ruled_by = {item.line: above if direct or tells(item.text) else None for item in some}
+                found |= {item.line: sure_of_text(item.text, (), ruled_by[item.line]) for item in some} | undid
                 asked = self.taken | {item.line for item in some}
                 lists += (item.inside for item in listed if item.inside and item.line not in asked)
         return found
 
-    def _some(self, free: list[Item], listed: Sequence[Item], *, ruled: bool, taken: bool) -> list[Item]:
+    def _some(self, free: list[Item], listed: Sequence[Item], *, ruled: bool, taken: bool, several: bool) -> list[Item]:
         """Return those of `free` that are asked about; `taken`: a heading above is read or asked about itself."""
         if taken:
             decided = [item for item in free if any(map(decides, slots(item.text)))]
-            marked = [item for item in free if MARKS.match(item.text)]
             worded = [item for item in listed if tells_outcome(item.text[:TITLE_MAX])]
-            many = len(worded) > 1 and len(worded) > MOST * len(listed)
+            many = several and len(worded) > 1 and len(worded) > MOST * len(listed)
             undone = [item for item in decided if UNDID.match(item.text)]
-            return free if many else decided if len(decided) > 1 else marked or undone
+            return free if many else decided if several and len(decided) > 1 else undone
         telling = {item.line for item in listed if item.line in self.taken or tells(item.text)}
         many = len(telling) > 1 and len(telling) >= MOST * len(listed)
         return free if ruled or many else [item for item in free if item.line in telling]
@@ -236,4 +280,6 @@ class _Search:
         plans = self._planned(table.line) if some and of_changes else self._plans(table.line)
         if not ruled and (plans or not lists or OF_SIZES.search(plain[0])):
             return {}
-        return {row.line: ruled or first_guess(row.cells[at] for at in order) for row in rows}
+        of_change = next((at for at, head in enumerate(plain) if head in OF_CHANGES or head in HEADS[Role.CHANGE]), 0)
+        sure = self._sure_ruling(table.line) if of_changes else None
+        return {row.line: sure_of_row(row.cells, of_change, sure) for row in rows}

@@ -11,7 +11,8 @@ from expctl.imported.roofline import SLIP
 from expctl.imported.units import Better, Part, part_of_head, shapes_in
 
 FLAT = re.compile(
-    r"\b(?:flat|neutral|unchanged|no (?:measurable |significant |real |clear )?(?:change|difference|effect)"
+    r"\b(?:flat|neutral|unchanged(?!\s+(?!(?:at|by|with|within|in|from|for|vs|and)\b)[`*\w])"
+    r"|no (?:measurable |significant |real |clear )?(?:change|difference|effect)"
     r"|same (?:speed|time))\b",
     re.IGNORECASE,
 )
@@ -46,6 +47,16 @@ SLIPPED = 100.0 * SLIP / 2
 SMALL = 1.0
 CORRECTED = re.compile(r"\b(?:fix(?:es|ed)?|bug\w*|wrong results?)\b", re.IGNORECASE)
 EXPLAINED = re.compile(r"\b(?:simpl\w+|clean\w*|dead code|remove|noise|readab\w+|correctness|fix(?:es|ed)?)\b", re.IGNORECASE)
+
+
+# A row that says so itself how sure its figures are: `p = 0.31`, `3.1 ± 0.2 ms`, `154.2..178.7 ms`, `[-0.4, 1.2]`
+HOW_SURE = re.compile(
+    r"\bp(?:-?value)?\s*[=:<>]\s*\d|[±]|\d\s?\.\.\.?\s?\d|\[\s*[-+−]?\d[\d.]*\s*%?\s*[,;]\s*[-+−]?\d[\d.]*\s*%?\s*\]|\bCI\b",
+    re.IGNORECASE,
+)
+# `Kept for inference`
+KEPT_FOR = re.compile(r"\b(?:for|because|despite|although|as|since)\b", re.IGNORECASE)
+LEAST = 0.1
 
 
 def is_kept(row: Row) -> bool:
@@ -136,6 +147,8 @@ def singles(row: Row, figures: Sequence[Figure]) -> dict[tuple[object, ...], Fig
 def _stands_alone(row: Row, figure: Figure) -> bool:
     """Return whether a figure stands in a short cell. One in running text may be of anything."""
     bare = figure.text.split()[0]
+    if re.search(rf"\d\s?[-–]\s?{re.escape(bare)}", row.results()):
+        return False  # the end of `9-20 s`
     cells = [re.sub(r"[`*~≈]", "", cell) for cell in (row.result, *(cell for _, cell in row.figures))]
     return any(bare in cell and len(cell) <= SHORT_CELL for cell in cells)
 
@@ -190,6 +203,11 @@ def _compare(row: Row, figure: Figure, of: str, before: Figure, known: Mapping[s
             yield Remark(flaw=Flaw.UNIT_SLIP, line=row.line, rows=(row.label,), text=text)
         return
     worse = worse_by(figure, before, known)
+    told = f"{row.change} {row.results()} {row.why}"
+    if HOW_SURE.search(told) or any(KEPT_FOR.search(each.words) for each in row.rulings):
+        return  # the row says how sure it is, or for what else it was kept
+    if worse < LEAST or (worse < 2 * FLAT_PERCENT and (FLAT.search(told) or NO_GAIN.search(told))):
+        return
     if CORRECTED.search(f"{row.change} {row.results()} {row.why}"):
         return  # kept for what is right, not for what is fast
     if worse < SMALL and EXPLAINED.search(f"{row.change} {row.results()} {row.why}"):

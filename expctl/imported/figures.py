@@ -19,7 +19,7 @@ UNIT = (
 FIGURE = re.compile(rf"{NUMBER}\s*(?:(?P<rate>{units.RATE})(?![\w/])|{UNIT}(?![\w/]))")
 BARE_KILO = re.compile(rf"{NUMBER}(?![\w.%])")
 SIZE = re.compile(r"\b([NnMK])\s*=\s*(\d+)(?!\d*\s*\.\.)|\b(\d{2,})\s*\^\s*3\b", re.ASCII)
-HEAD_UNIT = re.compile(r"(?:^|[^a-zA-Z])(ns|us|µs|μs|ms|sec|s|[MGT]FLOPS?(?:/s)?|[MGT]FLOPs|%)(?:$|[^a-zA-Z])", re.IGNORECASE)
+HEAD_UNIT = re.compile(r"(?:^|[^a-zA-Z/])(ns|us|µs|μs|ms|sec|s|[MGT]FLOPS?(?:/s)?|[MGT]FLOPs|%)(?:$|[^a-zA-Z])", re.IGNORECASE)
 TIMES_NS = {"ns": 1.0, "us": 1e3, "µs": 1e3, "μs": 1e3, "ms": 1e6, "s": 1e9}
 FLOPS = {"k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "": 1.0}
 

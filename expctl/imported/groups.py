@@ -131,7 +131,8 @@ def rules_row(verdict: Verdict, cells: Sequence[str]) -> bool:
     against = {Verdict.KEEP, Verdict.REJECT} - {verdict}
     short = [cell for cell in cells if verdict is Verdict.REJECT and len(cell) <= SHORT]
     doubtful = any(NOT_REJECTED.search(cell) or Verdict.NO_OP in seen_in(cell) for cell in short)
-    return not doubtful and not any(_decision(cell) in against for cell in cells)
+    decided = {_decision(cell) for cell in cells}
+    return (not doubtful or verdict in decided) and not decided & against
 
 
 def ruling_of(heading: str) -> re.Match[str] | None:
@@ -156,7 +157,7 @@ def ruled_sections(above: Mapping[str, str]) -> dict[str, str]:
     found = {title: _of_sections(title) for title in above}
     failed = any(verdict_of(words) is Verdict.REJECT for words in found.values())
     ruled = {title: words for title, words in found.items() if words and (failed or verdict_of(words) is Verdict.REJECT)}
-    several = (title for title in above if not ELSE.search(title) and not _of_one(title))
+    several = (title for title in above if not ELSE.search(title) and not of_one(title))
     stems = {title: verdict for title in several if (verdict := ruling_of_items(title))}
     beside: dict[str, set[Verdict | None]] = {}
     for title, verdict in (*stems.items(), *((title, verdict_of(words)) for title, words in ruled.items())):
@@ -166,9 +167,9 @@ def ruled_sections(above: Mapping[str, str]) -> dict[str, str]:
     return both | ruled
 
 
-def _of_one(title: str) -> bool:
+def of_one(title: str) -> bool:
     """Return whether a heading ends with what became of one change, e.g. `wider loads — ✅ faster`."""
-    return any(MARKS.search(tail) or DECIDED.match(tail) for tail in tails(title))
+    return any(MARKS.search(tail) or DECIDED.match(tail.strip("*_ ")) for tail in tails(title))
 
 
 def verdict_of(words: str) -> Verdict | None:

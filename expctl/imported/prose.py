@@ -64,11 +64,12 @@ SEEN = {Verdict.INVALID, Verdict.INCONCLUSIVE, Verdict.NO_OP}
 TELLS_TRIED = re.compile(
     r"^\W*(?:what was tried|tried|change|idea|hypothesis|approach|result|results|why it \w+)\W*:", re.IGNORECASE | re.MULTILINE
 )
-# `Phase 2: deeper (2,177 -> 1,486 cycles), tasks 17-24`
+# `Phase 2: deeper (2,177 -> 1,486 cycles), tasks 17-24`, `Cumulative: 3.2 -> 3.6`
 OF_MANY = re.compile(
-    r"\b(?:tasks|opts|optimi[sz]ations|experiments|iterations|iters|runs|items)\s+#?\d+\s*[-–—]\s*\d", re.IGNORECASE
+    r"^\W*(?:cumulative|combined|overall|total)\b"
+    r"|\b(?:tasks|opts|optimi[sz]ations|experiments|iterations|iters|runs|items)\s+#?\d+\s*[-–—]\s*\d",
+    re.IGNORECASE,
 )
-# A label that tells of a failure
 FAILED = re.compile(
     r"^\W*why (?:it|this|that|we)? ?(?:was |were )?(?:failed|fails|rejected|reverted|abandoned|dropped|discarded|slower"
     r"|(?:did|does)(?:n.?t| not) (?:work|help))\b[^:.]{0,40}[:.*]",

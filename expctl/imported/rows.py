@@ -12,16 +12,17 @@ from expctl.imported.groups import MEANINGS, ruled_by_heading
 from expctl.imported.heads import TRIED
 from expctl.imported.ids import is_range
 from expctl.imported.likeness import told_twice
-from expctl.imported.outcomes import outcome_of_cell, weigh
+from expctl.imported.outcomes import outcome_of_cell
 from expctl.imported.places import cell_of, name_of, places, row_of
 from expctl.imported.prose import read_text
 from expctl.imported.questions import line_option, options_for, options_of_table, why_no_ledger
 from expctl.imported.said import said_of_lines
-from expctl.imported.verdict_columns import MEASURED, NO_MAP, Map, dialect_of, marked_heads, ruled_inside, words_beside
+from expctl.imported.verdict_columns import MEASURED, NO_MAP, NO_WORD, Map, dialect_of, marked_heads, ruled_inside, words_beside
 from expctl.imported.verdicts import Dialect, Pending, rulings, spelled_out
 
 CELL_MAX = 4000
 SHOWN_MAX = 120
+NO_WORD_SAID = "no word of it is surely a verdict"
 # `keep | baseline, as it was` keeps nothing; `baseline + wider loads` and `baseline with two stages` are changes.
 IS_BASELINE = re.compile(
     r"\W*(?:(?:the|first|initial|stock|original|unmodified)\W+)*baseline\b(?!\s*(?:[+&]|->|→|with\b|and\b|plus\b|minus\b))",
@@ -69,7 +70,11 @@ def read_document(document: Document, given: Map = NO_MAP) -> ParsedLedger:
             elif made.why in set(Pending):
                 waiting.append(made)
             elif any(line.cells):
-                unread.append(replace(made, options=(f'--map "verdict={beside}"',)) if beside and made.options else made)
+                unread.append(
+                    replace(made, options=(f'--map "verdict={beside}"',))
+                    if beside and (made.options or made.why == NO_WORD_SAID)
+                    else made
+                )
     told = read_text(document, rows, Dialect(answers=False, meanings=given.meanings))
     for each in told:
         if isinstance(each, Unread):
@@ -152,8 +157,10 @@ def _row(
         found = rulings(of_heading, replace(dialect, meanings=meanings))
     shown = one_line(" | ".join(line.cells), 120)
     if found is None:
+        if verdict == NO_WORD:
+            return Unread(line=line.line, text=shown, why=NO_WORD_SAID)
         why = f"{verdict!r} is not recognised as a verdict"
-        return Unread(line=line.line, text=shown, why=why, options=options_for([verdict]), guess=weigh(verdict))
+        return Unread(line=line.line, text=shown, why=why, options=options_for([verdict]))
     if isinstance(found, Pending):
         return Unread(line=line.line, text=shown, why=found.value)
     if max(map(len, line.cells)) > CELL_MAX:

@@ -55,6 +55,14 @@ COUNTED = re.compile(
     r"[\W_]*(?:(?P<date>\d{4}-?\d\d-?\d\d)(?:T\d+Z?)?|(?P<word>[^\W\d_]+)?[\s#_-]{0,3}\d+(?:\.\d+)*[a-z]?\b|(?P<commit>`?[0-9a-f]{7,40}\b))(?!\s?(?:%|x\b|×|ms\b|us\b))",
     re.IGNORECASE | re.ASCII,
 )
+# What an experiment was run on; and a label of which nothing is said but what follows
+RUN_ON = re.compile(
+    r"""\W*(?:platforms?|os|cpus?|gpus?|(?:\w+[ _])?arch(?:itecture)?|target[ _](?:arch|features?|cpu)(?:\(s\))?|rustc?|cargo
+    |rustflags|cflags|compiler|gcc|clang|python|node(?:\.js)?|cuda|driver|host|hardware|machine|toolchain|kernel\ version
+    |commands?)\W{0,4}(?:[:：.]|$)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+ONLY_LABEL = re.compile(r"\W*[^:：\d]{1,60}[:：][\W_]*")
 # Below such a head stands what was measured, or on what: no change.
 OF_SIZES = re.compile(
     r"""\b(?:metrics?|param(?:eter)?s?|property|resource|dimension|quantity|batch|sizes?|shapes?|context|seq(?:uence)?|length|[nmk]|path
@@ -128,6 +136,8 @@ def may_be_tried(text: str) -> bool:
     """Return whether an item of a list may be an experiment: no part of one, no baseline, nothing that explains."""
     title, _ = parted(text)
     short = len(title.split()) <= WORDS
+    if RUN_ON.match(text) or ONLY_LABEL.fullmatch(text):
+        return False
     return not (PART.fullmatch(title) or AT_START.match(title) or (short and holds_none(title)))
 
 

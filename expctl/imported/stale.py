@@ -8,7 +8,7 @@ from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.text import one_line
 from expctl.imported.document import Document, Line, Row, Section
 from expctl.imported.figures import Figure, Quantity, figures_in
-from expctl.imported.likeness import PROPER, may_be_the_same
+from expctl.imported.likeness import PROPER, may_be_the_same, stems
 from expctl.imported.remarks import Flaw, Remark
 from expctl.imported.units import Part
 
@@ -54,7 +54,7 @@ def reused_ids(document: Document, rows: Sequence[Row]) -> Iterator[Remark]:
             continue  # a count that began anew
         if same_table and row.table in series and row.line - earlier.line <= FEW:
             continue  # variants of one idea
-        if {row.line, earlier.line} <= bare:
+        if row.line in bare or (row.table not in tables and not stems(row.change)):
             continue  # `L11 window` and `L11 depth` are of the level L11
         asked.add((row.name, row.table))
         text = f"{row.name} is also the row of line {earlier.line}: {one_line(earlier.change, 60)}"

@@ -9,7 +9,7 @@ from expctl.domain.experiment.record import Record
 from expctl.domain.text import one_line, plain_text
 from expctl.imported.document import ParsedLedger, Unread
 from expctl.imported.ids import IdAssignment, NamedEntry
-from expctl.imported.questions import lines_option
+from expctl.imported.questions import VERDICT, lines_option
 from expctl.imported.remarks import Remark
 
 RUN_MIN = 3
@@ -70,33 +70,32 @@ def proposed_lines(reading: ParsedLedger) -> list[str]:
     lines = ["  told once more:", *lines] if lines else []
     proposed = {each.line for each in reading.proposals if each.options}
     shown: list[str] = []
-    asked_at_once = 0
     for (_, is_proposed), group in itertools.groupby(asked, key=lambda each: (each.below, each.line in proposed)):
-        of_group = _run_lines(list(group)) if is_proposed else []
-        asked_at_once += sum("--map" in line for line in of_group)
-        shown += of_group
-    lines += ["  may be experiments; as it seems:", *shown] if shown else []
+        shown += _run_lines(list(group)) if is_proposed else []
+    lines += ["  may be experiments:", *shown] if shown else []
     if asked:
         share = read / (read + len(asked))
         lines.append(f"  understood {read} of {read + len(asked)} lines that are or may be experiments ({share:.0%})")
-        lines += [f"  the {len(proposed)} that are proposed are {asked_at_once} questions"] if proposed else []
-        lines.append(
-            '  --map proposed takes all that is proposed; --map "line N=VERDICT", --map "lines N-M=VERDICT" correct it'
-        )
+        sure = sum(each.guess is not None for each in asked)
+        taken = f"--map proposed takes the {sure} with a verdict; " if sure else ""
+        lines.append(f'  {taken}--map "line N=VERDICT" and --map "lines N-M=VERDICT" say what the others are')
     return lines
 
 
 def _run_lines(run: Sequence[Unread]) -> list[str]:
-    """Return the lines for proposals below one heading, or in one table: a few each with its option, more below one option for
-    all, with what each seems to be where they differ.
+    """Return the lines for proposals below one heading, or in one table: those with one verdict below one option for all, and
+    each by itself where it is not sure what they are.
     """
-    if len(run) < RUN_MIN:
-        return [f"    {each.options[0]:<27} {plain_text(each.text)}" for each in run]
-    guesses = {each.guess for each in run}
-    option = lines_option(run[0].line, run[-1].line, run[0].guess if len(guesses) == 1 else None)
-    seems = [f"{each.guess or '?':<12} " if len(guesses) > 1 else "" for each in run]
-    each_line = (f"      line {each.line:<4} {seem}{plain_text(each.text)}" for each, seem in zip(run, seems, strict=True))
-    return [f"    {option}  takes these {len(run)}{', which seem to be' if len(guesses) > 1 else ''}:", *each_line]
+    shown: list[str] = []
+    for guess, group in itertools.groupby(run, key=lambda each: each.guess):
+        alike = list(group)
+        if len(alike) >= RUN_MIN:
+            one = f"    {lines_option(alike[0].line, alike[-1].line, guess)}  takes these {len(alike)}:"
+            shown.append(one if guess else f'    each of these {len(alike)} by itself, --map "line N={VERDICT}":')
+            shown += [f"      line {each.line:<4} {plain_text(each.text)}" for each in alike]
+        else:
+            shown += [f"    {each.options[0]:<27} {plain_text(each.text)}" for each in alike]
+    return shown
 
 
 def audit_lines(remarks: Sequence[Remark], roofline: str) -> list[str]:
