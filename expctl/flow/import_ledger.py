@@ -10,11 +10,11 @@ from expctl.flow.repository import preflight
 from expctl.flow.repository.commit_messages import import_message
 from expctl.flow.repository.ledger_inputs import read_ledger_inputs
 from expctl.flow.repository.recovery import publishing
-from expctl.imported.audit import audit
+from expctl.imported.audit.ledger import audit
+from expctl.imported.audit.noise import Noise
 from expctl.imported.document import Document, ParsedLedger, Unread
 from expctl.imported.given import Given
 from expctl.imported.ids import IdAssignment, assign_ids, entries_of
-from expctl.imported.noise import Noise
 from expctl.imported.questions import hint
 from expctl.imported.records import (
     accepted_texts,

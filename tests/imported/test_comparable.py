@@ -2,10 +2,10 @@
 
 import pytest
 
-from expctl.imported.audit import audit
+from expctl.imported.audit.ledger import audit
+from expctl.imported.audit.noise import Noise
 from expctl.imported.document import Document, Row
 from expctl.imported.figures import Quantity, figures_in, figures_of
-from expctl.imported.noise import Noise
 from expctl.imported.remarks import Flaw, Remark
 from expctl.imported.roofline import Roofline
 from expctl.imported.rows import read_document

@@ -2,7 +2,7 @@
 
 import pytest
 
-from expctl.imported.audit import audit
+from expctl.imported.audit.ledger import audit
 from expctl.imported.figures import Quantity, figures_of
 from expctl.imported.given import Given, given_by
 from expctl.imported.remarks import Flaw

@@ -11,11 +11,11 @@ from expctl.domain.experiment.ids import ID_PATTERN
 from expctl.domain.experiment.proposal import Kind, Verdict
 from expctl.domain.experiment.record import Origin, Record
 from expctl.domain.protocol.model import NumberKind
-from expctl.imported.audit import audit
+from expctl.imported.audit.ledger import audit
+from expctl.imported.audit.noise import Noise
 from expctl.imported.document import Document, ParsedLedger, Ruling
 from expctl.imported.figures import figures_in
 from expctl.imported.ids import FILE, ROW, IdAssignment, assign_ids, entries_of, names_in
-from expctl.imported.noise import Noise
 from expctl.imported.records import records_of, stated_target
 from expctl.imported.remarks import Flaw, Remark
 from expctl.imported.roofline import Roofline

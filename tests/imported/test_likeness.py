@@ -2,9 +2,9 @@
 
 import pytest
 
-from expctl.imported.audit import audit
+from expctl.imported.audit.ledger import audit
+from expctl.imported.audit.noise import Noise
 from expctl.imported.likeness import may_be_the_same
-from expctl.imported.noise import Noise
 from expctl.imported.remarks import Flaw, Remark
 from expctl.imported.roofline import Roofline
 from expctl.imported.rows import read_document

@@ -2,8 +2,8 @@
 
 import pytest
 
-from expctl.imported.audit import audit
-from expctl.imported.noise import Noise
+from expctl.imported.audit.ledger import audit
+from expctl.imported.audit.noise import Noise
 from expctl.imported.remarks import Flaw
 from expctl.imported.roofline import Roofline
 from expctl.imported.rows import read_document

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from expctl.imported.comparisons import FLAT, NO_GAIN, comparable, is_baseline, is_kept, own_changes, singles, worse_by
+from expctl.imported.audit.comparisons import FLAT, NO_GAIN, comparable, is_baseline, is_kept, own_changes, singles, worse_by
 from expctl.imported.document import Document, Line, Row, Section
 from expctl.imported.figures import Figure, Quantity, figures_in
 from expctl.imported.units import Better, Part

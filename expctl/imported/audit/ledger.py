@@ -5,14 +5,14 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from expctl.imported.comparisons import confounded, kept_regressions, not_flat
+from expctl.imported.audit.comparisons import confounded, kept_regressions, not_flat
+from expctl.imported.audit.noise import Noise, noise_remarks, stated_noise
+from expctl.imported.audit.stale import reused_ids, stale_sections
 from expctl.imported.document import Document, Row
 from expctl.imported.figures import Figure, Quantity, figures_in, figures_of, throughput_unit
 from expctl.imported.heads import HEADS, OF_CHANGES, Role
-from expctl.imported.noise import Noise, noise_remarks, stated_noise
 from expctl.imported.remarks import Flaw, Remark
 from expctl.imported.roofline import SLIP, Roofline, agrees
-from expctl.imported.stale import reused_ids, stale_sections
 from expctl.imported.units import Better, Part
 from expctl.imported.verdict_columns import MEASURED, plain_head
 
