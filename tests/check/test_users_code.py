@@ -116,14 +116,17 @@ def test_an_interrupt_is_none_of_its_errors(tmp_path: Path) -> None:
         pause_s = 0.2
         while not over.wait(pause_s):  # Python drops one that comes while it collects garbage
             signal.pthread_kill(waiting, signal.SIGINT)  # of the process another thread may take it, and this one sleeps on
-            pause_s = 20  # a second one must not come while the first ends the child
+            pause_s = 3  # the next one must not come while this one ends the child, but before the child has had its time
 
     over, waiting = threading.Event(), threading.get_ident()
+    handled = signal.signal(signal.SIGINT, signal.default_int_handler)  # whatever a test before this one has left
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     threading.Thread(target=interrupt).start()
     try:
         with pytest.raises(KeyboardInterrupt):
             read_case(written(tmp_path, f"import os\nopen({str(told)!r}, 'w').write(str(os.getpid()))\nwhile True: pass"))
     finally:
         over.set()
+        signal.signal(signal.SIGINT, handled)
     with pytest.raises(ProcessLookupError):
         os.kill(int(told.read_text()), 0)
