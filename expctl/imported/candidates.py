@@ -46,11 +46,12 @@ from expctl.imported.sure import decided_in, sure_of_row, sure_of_text
 from expctl.imported.verdict_columns import FIRST, MEASURED, RULES, plain_head
 
 SOME, MOST = 0.3, 0.5
-# What begins so is an experiment of its own, whatever the heading above it tells.
+# A heading of several experiments.
 SEVERAL = re.compile(
     r"\b(?:experiments|ideas|attempts|improvements|things|tweaks|commits|optimi[sz]ations|changes|approaches|candidates|decisions|lessons?|findings|insights)\b",
     re.IGNORECASE,
 )
+# What begins so is an experiment of its own, whatever the heading above it tells.
 UNDID = re.compile(r"\W*(?:reverted|rejected|discarded|abandoned|backed out|rolled back) (?:the|an?)\b", re.IGNORECASE)
 
 

@@ -50,6 +50,16 @@ def test_who_hides_work_in_each_try_is_blamed() -> None:
         size.check(reference.Limits())
 
 
+def test_a_second_request_is_made_again_once_alone() -> None:
+    """Else a build could have each slow request made again, by burning time, until one is quick."""
+    longer = (HONEST[0], 9_000_000, 3)
+    size = Answered(*[longer] * 3, OTHER, longer, longer, HONEST)
+    assert size.time(2).ns == OTHER[0]
+    size.time(2)
+    with pytest.raises(BuildFailed, match="by its own clock"):
+        size.check(reference.Limits())
+
+
 class NeverCharged:
     """A supervisor whose host has stolen all of its worker's time."""
 
