@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from expctl.adapters.index.record_index import RecordIndex
     from expctl.adapters.machine.gate import MachineGate
+    from expctl.adapters.machine.own_cards import OwnCards
     from expctl.adapters.machine.waiter import Waiter
     from expctl.adapters.notifier import Notifier
     from expctl.adapters.records.calibrations import FileCalibrations
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from expctl.domain.experiment.proposal import Probe
     from expctl.domain.machine.waiting import Wait
     from expctl.domain.machine.walls import Walls
-    from expctl.domain.protocol.model import Gate, Protocol, Toolchain
+    from expctl.domain.protocol.model import Environment, Gate, Protocol, Toolchain
     from expctl.domain.rules.current_facts import ProbeAnswer
     from expctl.flow.autopilot.steps import NothingProposed, SweepFinished
     from expctl.flow.harness_check import Checked
@@ -311,17 +312,40 @@ def gate_now(place: Place, protocol: "Protocol") -> "Callable[[], GateNow]":
     from expctl.flow.status import GateNow
 
     name = first_target(protocol)
-    target, machine = protocol.targets[name], gate(place, protocol.gate)
+    target = protocol.targets[name]
+    machine = gate(place, protocol.gate, own_cards(protocol.gate, protocol.environment))
     blocking = machine.look(target, quick=True)
-    return lambda: GateNow(target=name, blocking=blocking(), not_asked=machine.slow_sensors(target))
+    return lambda: GateNow(
+        target=name, blocking=blocking(), not_asked=machine.slow_sensors(target), beside=machine.beside(target)
+    )
 
 
-def gate(place: Place, rule: "Gate", *, experiment: str = "", told: "Callable[[Wait], None]" = lambda _: None) -> "MachineGate":
+def own_cards(rule: "Gate", environment: "Environment", shows: "Mapping[str, str] | None" = None) -> "OwnCards | None":
+    """Return which cards steps with `environment` see, `shows` coming first; None unless each run keeps to its own."""
+    import os
+
+    from expctl.adapters.machine.own_cards import OwnCards
+    from expctl.domain.protocol.model import Cards
+
+    return OwnCards({**os.environ, **environment.set, **(shows or {})}) if rule.cards is Cards.OWN else None
+
+
+def gate(
+    place: Place,
+    rule: "Gate",
+    cards: "OwnCards | None",
+    *,
+    experiment: str = "",
+    told: "Callable[[Wait], None]" = lambda _: None,
+) -> "MachineGate":
     """Return the gate, which waits until nothing disturbs a measurement, with all its sensors. `rule` are the gate's limits in
-    protocol.yaml; others who wait for the machine's lock are told the id `experiment`. `told` is called while it waits.
+    protocol.yaml, `cards` those that `own_cards` returns; others who wait for a lock are told the id `experiment`. `told` is
+    called while it waits.
     """
     from expctl.adapters.machine.device_lock import MachineLock
     from expctl.adapters.machine.gate import MachineGate
+    from expctl.adapters.machine.measuring_locks import MeasuringLocks
+    from expctl.adapters.machine.neighbours import Neighbours
     from expctl.adapters.sensors.amd_smi import AmdSmi
     from expctl.adapters.sensors.amd_sysfs import AmdSysfs
     from expctl.adapters.sensors.cpu_clock import CpuClock
@@ -334,19 +358,33 @@ def gate(place: Place, rule: "Gate", *, experiment: str = "", told: "Callable[[W
     from expctl.adapters.sensors.suspend import Suspend
     from expctl.adapters.sensors.vendor_tool import VendorTool
 
-    mark, scratch, sysfs = mark_of(place), place.state / "gate", AmdSysfs()
-    table = ProcessTable(mark=mark)
+    names = cards.indices() if cards is not None else {}
+    mark, scratch, sysfs = mark_of(place), place.state / "gate", AmdSysfs(names=names.get("HIP_VISIBLE_DEVICES"))
+    table, lock = ProcessTable(mark=mark), MachineLock(experiment=experiment)
+    neighbours = Neighbours(lock, table)
     sensors = (
-        ProcessPatterns(table, rule.patterns),
-        DeviceHolders(table, idle=rule.idle_holders),
+        ProcessPatterns(table, rule.patterns, strangers=neighbours.strangers),
+        DeviceHolders(table, idle=rule.idle_holders, strangers=neighbours.strangers),
         Gpus("amdgpu", sysfs, rule),
-        Gpus("amd-smi", AmdSmi(VendorTool("amd-smi", scratch, mark=mark), sysfs), rule, looks=False, is_slow=True),
-        Gpus("nvidia-smi", NvidiaSmi(VendorTool("nvidia-smi", scratch, mark=mark)), rule, is_slow=True),
+        Gpus(
+            "amd-smi",
+            AmdSmi(VendorTool("amd-smi", scratch, mark=mark), sysfs, names=names.get("HIP_VISIBLE_DEVICES", "")),
+            rule,
+            looks=False,
+            is_slow=True,
+        ),
+        Gpus(
+            "nvidia-smi",
+            NvidiaSmi(VendorTool("nvidia-smi", scratch, mark=mark), names=names.get("CUDA_VISIBLE_DEVICES")),
+            rule,
+            is_slow=True,
+        ),
         CpuLoad(table, rule.others_percent),
         CpuClock(rule.slow_clock_percent),
         Suspend(),
     )
-    return MachineGate(rule, lock=MachineLock(experiment=experiment), table=table, sensors=sensors, told=told)
+    locks = MeasuringLocks(lock, table, experiment=experiment, cards=cards, neighbours=neighbours)
+    return MachineGate(rule, lock=locks, table=table, sensors=sensors, told=told)
 
 
 def checkup(place: Place) -> "tuple[Finding, ...]":
@@ -447,6 +485,7 @@ def harness_check(place: Place, target: str) -> "Iterator[Checked]":
     from expctl.adapters.doctor.work_tree import protocol_of_work_tree
     from expctl.adapters.init.copied_tree import check_syntax, copy_of, line_of
     from expctl.adapters.machine.waiter import Waiter
+    from expctl.adapters.steps.requirements import first_target
     from expctl.files import atomic_write
     from expctl.flow.harness_check import Trial, check_harness
     from expctl.views.console import ConsoleProgress
@@ -457,7 +496,7 @@ def harness_check(place: Place, target: str) -> "Iterator[Checked]":
     tools = _tools_for(apart, lambda _: (), machine()["machine"], Waiter(ConsoleProgress()), protocol, "check", watched=False)
     tree = apart.state / "tree"
     try:
-        with tools.gate.working():
+        with tools.gate.working(protocol.targets.get(target or first_target(protocol))):
             trial = Trial(
                 protocol=protocol,
                 tree=tree,
@@ -538,7 +577,10 @@ def suite_run(
         left = [each for key, each in keys.items() if key not in found]
         has_protocol = git.place.head and git.read_file(git.head(), "protocol.yaml") is not None
         rule = suite.gate or (library(git).protocol(git.head()).gate if has_protocol else Gate())
-        machine_gate = gate(apart, waiter.rule(rule), experiment=f"suite {name}", told=waiter.told)
+        cards = own_cards(rule, environment)
+        if cards is not None:
+            environment = replace(environment, set={**environment.set, **cards.shown()})
+        machine_gate = gate(apart, waiter.rule(rule), cards, experiment=f"suite {name}", told=waiter.told)
         commands = TimedCommand(
             environment,
             cwd=place.root,
@@ -633,11 +675,16 @@ def notifier(place: Place, argv: tuple[str, ...]) -> "Notifier":
 
 
 def context(
-    place: Place, progress: "Progress", *, stop_requested: Callable[[], bool] = lambda: False, wait_s: float | None = None
+    place: Place,
+    progress: "Progress",
+    *,
+    stop_requested: Callable[[], bool] = lambda: False,
+    wait_s: float | None = None,
+    shows: "Mapping[str, str] | None" = None,
 ) -> "Context":
     """Return all interfaces and functions that commands need to change anything, made for one repository. It also makes this
     process the parent of orphaned descendants, so that none is lost. `stop_requested` tells whether the user has asked to stop;
-    `wait_s` replaces the seconds that the protocol waits for a quiet machine.
+    `wait_s` replaces the seconds that the protocol waits for a quiet machine; `shows` are variables that hold steps to a card.
     """
     from expctl.adapters.child.contained_process import end_survivors
     from expctl.adapters.codec.record_codec import (
@@ -677,7 +724,7 @@ def context(
         controls=FileControls(state_folder()),
         durations=FileDurations(place.state / "durations.json"),
         machine=facts,
-        tools_for=partial(_tools_for, place, workspace.check_outs.protected.changed, facts["machine"], waiter),
+        tools_for=partial(_tools_for, place, workspace.check_outs.protected.changed, facts["machine"], waiter, shows=shows),
         seen_from=partial(BranchView, workspace),
         end_survivors=partial(end_survivors, mark_of(place)),
         stop_requested=stop_requested,
@@ -776,7 +823,7 @@ def measured_beside() -> bool:
     """Is some expctl measuring on this machine now?"""
     from expctl.adapters.machine.device_lock import MachineLock
 
-    return any(holder.is_alone for holder in MachineLock().holders())
+    return any(holder.measures for holder in MachineLock().holders())
 
 
 def _recipes() -> "dict[Toolchain, Recipe]":
@@ -807,7 +854,10 @@ def _tools_for(
     experiment: str,
     *,
     watched: bool = True,
+    shows: "Mapping[str, str] | None" = None,
 ) -> "Tools":
+    from msgspec.structs import replace
+
     from expctl.adapters.child.interpreter import with_interpreter
     from expctl.adapters.machine.settings import TargetSettings
     from expctl.adapters.steps.builder import Builder
@@ -820,15 +870,18 @@ def _tools_for(
     mark, scratch = mark_of(place), place.state / "scratch"
     environment = with_interpreter(protocol.environment, root=place.root, state=place.state)
     of_side = partial(with_options, rule=protocol.options, root=place.root, state=place.state)
-    machine_gate = gate(place, waiter.rule(protocol.gate), experiment=experiment, told=waiter.told)
+    cards = own_cards(protocol.gate, environment, shows)
+    shown = cards.shown() if cards is not None else dict(shows or {})
+    machine_gate = gate(place, waiter.rule(protocol.gate), cards, experiment=experiment, told=waiter.told)
     steps = StepRunner(
-        environment=environment,
+        environment=replace(environment, set={**environment.set, **shown}),
         scratch=scratch,
         mark=mark,
         experiment=experiment,
         broken=broken,
         watch=machine_gate.watch if watched else None,
         of_side=of_side,
+        core=machine_gate.core,
     )
     return Tools(
         toolchains=Builder(
@@ -845,5 +898,5 @@ def _tools_for(
         steps=steps,
         profiles=StepProfiles(place.state / "profiles" / experiment),
         gate=machine_gate,
-        settings=TargetSettings(environment),
+        settings=TargetSettings(environment, shown=shown),
     )

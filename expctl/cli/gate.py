@@ -35,16 +35,21 @@ def gate(
     name = _known(protocol, target) if target else first_target(protocol)
     edited = git.is_edited(head, "protocol.yaml")
     with ConsoleProgress(sys.stderr if as_json else sys.stdout) as progress:
-        machine = wiring.gate(place, replace(protocol.gate, wait_s=wait), told=progress.waiting)
+        cards = wiring.own_cards(protocol.gate, protocol.environment)
+        machine = wiring.gate(place, replace(protocol.gate, wait_s=wait), cards, told=progress.waiting)
         blocking = machine.blocking(protocol.targets[name])
         if blocking and wait:
             with contextlib.suppress(Busy):
                 machine.wait_until_quiet(protocol.targets[name])
             blocking = machine.blocking(protocol.targets[name])
     seen, busiest = machine.seen(protocol.targets[name]), machine.busiest() if blocking else ()
+    beside = machine.beside(protocol.targets[name])
     facts = {"quiet": not blocking, "target": name, "blocking": blocking, "sensors": seen, "busiest": busiest, "edited": edited}
+    facts["neighbours"] = beside
     rows = [(each.sensor, each.says, each.absent, each.unused) for each in seen]
-    print_result(facts, lambda: gate_lines(name, blocking, rows, busiest=busiest, edited=edited), as_json, schema="gate/1")
+    print_result(
+        facts, lambda: gate_lines(name, blocking, rows, busiest=busiest, edited=edited, beside=beside), as_json, schema="gate/1"
+    )
     if blocking:
         raise typer.Exit(int(ExitStatus.BUSY))
 

@@ -97,7 +97,10 @@ def _lines(stock: Status) -> list[str]:
         lines += ["open debts of what was kept", *(f"  {one_line(each)}" for each in stock.debts)]
     lines += ["blind slots", *_blind(stock.blind)] if stock.blind else []
     lines += ["beside", f"  {stock.beside} has more: {bring_home(stock.beside)}"] if stock.beside else []
-    return [*lines, "gate", *status_gate_lines(stock.gate_target, stock.blocking, stock.not_asked, edited=stock.edited)]
+    lines.append("gate")
+    return lines + status_gate_lines(
+        stock.gate_target, stock.blocking, stock.not_asked, edited=stock.edited, beside=stock.neighbours
+    )
 
 
 def _blind(rates: tuple[BlindRates, ...]) -> list[str]:

@@ -76,16 +76,19 @@ class EpochNow(Struct, frozen=True, kw_only=True):
 
 
 class GateNow(Struct, frozen=True, kw_only=True):
-    """What would block a measurement on `target` now. `not_asked` are sensors that only `expctl gate` asks, to save time."""
+    """What would block a measurement on `target` now. `not_asked` are sensors that only `expctl gate` asks, to save time;
+    `beside` are the runs on other cards, which don't block.
+    """
 
     target: str
     blocking: tuple[Foreign, ...] = ()
     not_asked: tuple[str, ...] = ()
+    beside: tuple[Foreign, ...] = ()
 
 
 class Status(Struct, frozen=True, kw_only=True):
-    """Everything that `expctl status` prints. `blocking`, `gate_target` and `not_asked` are those of GateNow; `edited` says
-    that the work tree's protocol.yaml isn't the one of HEAD.
+    """Everything that `expctl status` prints. `blocking`, `gate_target`, `not_asked` and `neighbours` are those of GateNow;
+    `edited` says that the work tree's protocol.yaml isn't the one of HEAD.
     """
 
     name: str
@@ -104,6 +107,7 @@ class Status(Struct, frozen=True, kw_only=True):
     not_asked: tuple[str, ...] = ()
     edited: bool = False
     beside: str = ""
+    neighbours: tuple[Foreign, ...] = ()
 
 
 def read_status(
@@ -149,6 +153,7 @@ def read_status(
         not_asked=now.not_asked,
         edited=edited,
         beside=beside,
+        neighbours=now.beside,
     )
 
 

@@ -33,11 +33,13 @@ class FakeGate:
     held: bool = False
     shared: bool = False
 
-    def check(self) -> None:
+    def check(self, target: Target | None = None) -> None:
+        assert target is None or target.build
         assert not self.held
 
     @contextmanager
-    def working(self) -> Iterator[None]:
+    def working(self, target: Target | None = None) -> Iterator[None]:
+        assert target is None or target.build
         assert not self.shared
         self.shares += not self.held
         self.shared = True

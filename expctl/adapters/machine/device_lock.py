@@ -1,13 +1,14 @@
 """The lock of this machine and its devices: shared by processes that build or test, exclusive for one that measures.
 
 It is flock on one file that every user may open, in a folder that all users share, so it excludes runs in other
-repositories, and the kernel releases it however its holder dies. There is one lock for all devices, because the interference
-watch treats any benchmark on the machine as foreign work.
+repositories, and the kernel releases it however its holder dies. Where the protocol says `gate: cards: own`, who measures on a
+GPU holds it shared, and a second one, of that card, alone (docs/decisions/043-a-lock-for-each-card.md).
 """
 
 import contextlib
 import fcntl
 import os
+import re
 import stat
 import tempfile
 import time
@@ -15,6 +16,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from expctl.adapters.machine.lock_holder import HolderFacts, describe_holder, is_lock_file, mark_holder, read_holder
 from expctl.domain.errors import Busy, Refused
@@ -22,6 +24,7 @@ from expctl.domain.errors import Busy, Refused
 FOLDER = "EXPCTL_LOCK_DIR"
 SHARED_FOLDERS = (Path("/run/lock"), Path("/tmp"))  # noqa: S108  the rules below are those for a folder that strangers share
 NAME = "expctl.machine.lock"
+CARD_NAME = re.compile(r"expctl\.card\.([\w-][\w.-]{0,79})\.lock", re.ASCII)
 EVERYBODY = 0o666
 POLL_S = 0.1
 TRIES = 3
@@ -29,23 +32,38 @@ WAITING, MEASURING = "waiting", "measuring"
 
 
 class LockHolder(Struct, frozen=True, kw_only=True):
-    """A process that holds the machine's lock. `facts` are what an exclusive holder wrote into the lock file."""
+    """A process that holds a lock. `facts` are what an exclusive holder wrote into the lock file. One that holds the machine's
+    lock shared, and a card's alone, measures there: `card` is the card's name, and `facts` are those of its lock.
+    """
 
     pid: int
     is_alone: bool
     facts: HolderFacts | None = None
+    card: str = ""
+
+    @property
+    def measures(self) -> bool:
+        """Does it keep a card or the machine for itself?"""
+        return self.is_alone or bool(self.card)
 
 
 class MachineLock:
     """The lock that keeps builds and tests (shared holders) away from measurements (an exclusive holder), for all users. It is
-    a file in `folder` (None: `lock_folder()`). While it is held exclusively, the file contains the id `experiment`. While it
-    is waited for, `while_waiting` is called about ten times a second with the seconds waited, and may raise.
+    a file in `folder` (None: `lock_folder()`); with `card`, the name of a card, it is that card's alone. While it is held
+    exclusively, the file contains the id `experiment`. While it is waited for, `while_waiting` is called about ten times a
+    second with the seconds waited, and may raise.
     """
 
     def __init__(
-        self, folder: Path | None = None, *, experiment: str = "", while_waiting: Callable[[float], None] = lambda _: None
+        self,
+        folder: Path | None = None,
+        *,
+        card: str = "",
+        experiment: str = "",
+        while_waiting: Callable[[float], None] = lambda _: None,
     ) -> None:
-        self.path = (folder or lock_folder()) / NAME
+        self.path = (folder or lock_folder()) / (f"expctl.card.{card}.lock" if card else NAME)
+        self.card = card
         self.while_waiting = while_waiting
         self._experiment = experiment
         self._is_held = self._is_shared = False
@@ -53,8 +71,8 @@ class MachineLock:
 
     @contextlib.contextmanager
     def shared(self, *, wait_s: float) -> Iterator[None]:
-        """Hold the lock, shared with others; do nothing if this object holds it exclusively. Raises Busy after `wait_s` s."""
-        if self._is_held:
+        """Hold the lock, shared with others; do nothing if this object holds it already. Raises Busy after `wait_s` s."""
+        if self._is_held or self._is_shared:
             yield
             return
         descriptor = self._acquire(fcntl.LOCK_SH, wait_s)
@@ -114,8 +132,35 @@ class MachineLock:
 
     def holders(self) -> tuple[LockHolder, ...]:
         """Return the processes that hold the lock, without taking it. They come from /proc/locks, and from the lock file if the
-        process that it names still lives.
+        process that it names still lives. Of the machine's lock, a shared holder that measures on a card is told as such.
         """
+        found = self._own_holders()
+        if self.card or all(each.is_alone for each in found):
+            return found
+        cards = self.holders_of_cards().items()
+        on = {each.pid: replace(each, is_alone=False, card=card) for card, held in cards for each in held if each.is_alone}
+        return tuple(each if each.is_alone else on.get(each.pid, each) for each in found)
+
+    def cards(self) -> list[str]:
+        """Return the names of the cards that have a lock in this folder, held or not."""
+        try:
+            names = sorted(os.listdir(self.path.parent))
+        except OSError:
+            return []
+        return [found[1] for name in names if (found := CARD_NAME.fullmatch(name))]
+
+    def holders_of_cards(self) -> dict[str, tuple[LockHolder, ...]]:
+        """Return the processes that hold the lock of each card; `is_alone` says who measures there."""
+        return {card: MachineLock(self.path.parent, card=card).holders() for card in self.cards()}
+
+    def pids(self) -> list[int]:
+        """Return who holds the lock by the kernel's list alone: the file's contents may be anybody's."""
+        try:
+            return [pid for pid, _ in _flocks(os.stat(self.path, follow_symlinks=False))]
+        except OSError:
+            return []
+
+    def _own_holders(self) -> tuple[LockHolder, ...]:
         try:
             found = os.stat(self.path, follow_symlinks=False)
         except OSError:
@@ -192,11 +237,12 @@ class MachineLock:
     def _busy(self, operation: int) -> Busy:
         others = [each for each in self.holders() if each.pid != os.getpid()]
         names = [describe_holder(each.facts) if each.facts else f"pid {each.pid}" for each in others]
-        alone = operation == fcntl.LOCK_SH or any(each.is_alone for each in others)
+        alone = operation == fcntl.LOCK_SH or any(each.measures for each in others)
+        on = f"card {self.card}" if self.card else "this machine"
         return Busy(
-            "another expctl is measuring on this machine" if alone else "another expctl builds or tests on this machine",
+            f"another expctl is measuring on {on}" if alone else f"another expctl builds or tests on {on}",
             code="machine-in-use",
-            expected="the machine's lock to be free",
+            expected=f"the lock of card {self.card} to be free" if self.card else "the machine's lock to be free",
             found=f"held by {', '.join(names) or 'a process that is not visible here, e.g. in another container'}",
             where=str(self.path),
             hint="let it finish, then run the same command again; `expctl gate` shows what blocks",

@@ -8,17 +8,17 @@ from msgspec import Struct
 
 from expctl.adapters.machine.device_lock import MEASURING, WAITING, MachineLock
 from expctl.adapters.machine.interference_watch import LaunchWatch
+from expctl.adapters.machine.measuring_locks import MeasuringLocks
 from expctl.adapters.sensors.busiest_processes import BusiestProcesses
 from expctl.adapters.sensors.interface import Sensor
 from expctl.adapters.sensors.new_processes import NewProcesses
 from expctl.adapters.sensors.process_table import ProcessTable
-from expctl.domain.errors import Busy, Refused
+from expctl.domain.errors import Busy
 from expctl.domain.machine.interference import Foreign
 from expctl.domain.machine.waiting import Load, Wait, busiest_texts, way_out
 from expctl.domain.protocol.model import Gate, Target
 
 POLL_S = 0.1
-ALONE = "expctl is measuring"
 
 
 class Seen(Struct, frozen=True, kw_only=True):
@@ -32,52 +32,62 @@ class Seen(Struct, frozen=True, kw_only=True):
 
 class MachineGate:
     """Keeps other programs out of the timings of one run. `rule` has the waiting times of the protocol, `table` reads the list
-    of processes. While it waits, it calls `told` about ten times a second, which may raise to end the wait.
+    of processes. While it waits, it calls `told` about ten times a second, which may raise to end the wait. `locks` are those
+    that keep other runs out; without them it is the machine's `lock` alone.
     """
 
     def __init__(
         self,
         rule: Gate,
         *,
-        lock: MachineLock,
+        lock: MachineLock | MeasuringLocks,
         table: ProcessTable,
         sensors: Sequence[Sensor],
         told: Callable[[Wait], None] = lambda _: None,
     ) -> None:
-        self._rule, self._lock, self._table, self._sensors, self._told = rule, lock, table, tuple(sensors), told
+        self._rule, self._sensors, self._told = rule, tuple(sensors), told
+        self._locks = lock if isinstance(lock, MeasuringLocks) else MeasuringLocks(lock, table)
         self._busiest = BusiestProcesses(table)
         self._target: Target | None = None
-        lock.while_waiting = self._tell_of_lock
+        self._locks.wait_by(self._tell_of_lock)
         self._new_processes = NewProcesses(table)
         self.watch = LaunchWatch(self._new_processes, lambda: self._wait_until_quiet(rule.wait_s))
 
     @contextlib.contextmanager
-    def working(self) -> Iterator[None]:
-        """Hold the machine's lock, shared with other builds and tests. Raises Busy if a measurement holds it for longer than
-        `rule.wait_s` seconds.
+    def working(self, target: Target | None = None) -> Iterator[None]:
+        """Hold the machine's lock, shared with other builds and tests, and for a test of `target` that of its card. Raises Busy
+        if a measurement holds it for longer than `rule.wait_s` seconds.
         """
-        with self._lock.shared(wait_s=self._rule.wait_s):
+        with self._locks.working(target, wait_s=self._rule.wait_s):
             yield
 
     @contextlib.contextmanager
     def measuring(self, target: Target) -> Iterator[float]:
-        """Hold the machine's lock exclusively, once no other program disturbs; yield the seconds waited for that. Raises Busy
-        after `rule.wait_s` seconds.
+        """Hold the lock of what is measured exclusively, once no other program disturbs; yield the seconds waited for that.
+        Raises Busy after `rule.wait_s` seconds.
         """
         started = time.monotonic()
-        with self._lock.alone(wait_s=self._rule.wait_s), contextlib.ExitStack() as sessions:
-            self._lock.show(WAITING)
+        with self._locks.alone(target, wait_s=self._rule.wait_s) as lock, contextlib.ExitStack() as sessions:
+            lock.show(WAITING)
             self._target, self.watch.sensors = target, self._asked(target)
             sessions.callback(self._stop_watching)
             for sensor in self.watch.sensors:
                 sessions.enter_context(sensor.session())
             self._wait_until_quiet(max(0.0, started + self._rule.wait_s - time.monotonic()))
-            self._lock.show(MEASURING)
+            lock.show(MEASURING)
             yield time.monotonic() - started
 
-    def check(self) -> None:
-        """Raise Refused if the file of the machine's lock can't be used."""
-        self._lock.check()
+    def check(self, target: Target | None = None) -> None:
+        """Raise Refused if the file of a lock can't be used, or `target` has no card of its own where it needs one."""
+        self._locks.check(target)
+
+    def beside(self, target: Target | None) -> tuple[Foreign, ...]:
+        """Return the runs on other cards, which don't keep `target` from being measured."""
+        return self._locks.beside(target)
+
+    def core(self) -> int:
+        """Return the core that a pinned worker runs on."""
+        return self._locks.core()
 
     def wait_until_quiet(self, target: Target) -> float:
         """Wait until nothing has blocked for `rule.quiet_s` s; return the seconds waited. Raises Busy after `rule.wait_s`."""
@@ -166,13 +176,12 @@ class MachineGate:
             hint="; ".join(filter(None, (wait, way_out(foreign)))),
         )
 
-    def _tell_of_lock(self, waited_s: float) -> None:
-        others = held(self._lock, self._table)
-        self._told(Wait(what="the machine's lock", waited_s=waited_s, at_most_s=self._rule.wait_s, foreign=others))
+    def _tell_of_lock(self, what: str, waited_s: float, others: tuple[Foreign, ...]) -> None:
+        self._told(Wait(what=what, waited_s=waited_s, at_most_s=self._rule.wait_s, foreign=others))
 
     def _blocking_now(self, target: Target | None, *, quick: bool = False) -> tuple[Foreign, ...]:
         """Return what keeps `target` from being measured: others that hold the lock, and what the sensors see."""
-        return (*(() if self._lock.is_held else held(self._lock, self._table)), *self._foreign(target, quick=quick))
+        return (*self._locks.blocking(target), *self._foreign(target, quick=quick))
 
     def _foreign(self, target: Target | None, *, quick: bool = False) -> tuple[Foreign, ...]:
         asked = (sensor for sensor in self._asked(target) if not (quick and sensor.is_slow))
@@ -189,26 +198,6 @@ class MachineGate:
     def _stop_watching(self) -> None:
         self.watch.sensors = ()
         self._new_processes.close()
-
-
-def held(lock: MachineLock, table: ProcessTable) -> tuple[Foreign, ...]:
-    """Return the processes that hold the machine's lock, and since when. If the lock can't be opened, return one entry that
-    says why.
-    """
-    try:
-        lock.look()
-    except Refused as refusal:
-        return (Foreign(sensor="lock", what=refusal.message, detail=f"{refusal.where}: {refusal.found}"),)
-    found = []
-    for holder in lock.holders():
-        facts = holder.facts
-        waits = facts is not None and facts.step == WAITING
-        what = "expctl waits for a quiet machine" if waits else ALONE if holder.is_alone else "expctl builds or tests"
-        doing = f"{facts.experiment}, step {facts.step}" if facts and facts.experiment else ""
-        since = facts.since if facts else table.since(holder.pid)
-        who = table.who(holder.pid)
-        found.append(Foreign(sensor="lock", what=what, detail=doing, pid=holder.pid, who=who, since=since))
-    return tuple(found)
 
 
 def sentence(foreign: Foreign) -> str:

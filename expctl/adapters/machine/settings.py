@@ -12,9 +12,12 @@ from expctl.domain.protocol.model import Environment, Target
 
 
 class TargetSettings:
-    """Returns, for a target of the protocol with `environment`, the facts of `environment_facts`. Each card is asked once."""
+    """Returns, for a target of the protocol with `environment`, the facts of `environment_facts`. Each card is asked once.
+    `shown` are variables of the steps that show them one card.
+    """
 
-    def __init__(self, environment: Environment, machine: Path = Path("/")) -> None:
+    def __init__(self, environment: Environment, machine: Path = Path("/"), *, shown: Mapping[str, str] | None = None) -> None:
+        self._shown = shown or {}
         names = (name for name in environment.pass_through if name not in environment.set)
         self._passed = {name: os.environ[name] for name in names if name in os.environ}
         self._machine = machine
@@ -28,5 +31,5 @@ class TargetSettings:
 
     def _of(self, vendor: Vendor) -> tuple[Card, ...]:
         if vendor not in self._cards:
-            self._cards[vendor] = cards_of(frozenset((vendor,)), self._passed, self._machine)
+            self._cards[vendor] = cards_of(frozenset((vendor,)), {**self._passed, **self._shown}, self._machine)
         return self._cards[vendor]

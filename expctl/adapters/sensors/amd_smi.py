@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from expctl.adapters.sensors.amd_sysfs import AmdSysfs
-from expctl.adapters.sensors.gpu_reading import GpuReading, GpuSource
+from expctl.adapters.sensors.gpu_reading import GpuReading, GpuSource, visible
 from expctl.adapters.sensors.vendor_tool import VendorTool
 
 WORDS = ("metric", "--usage", "--temperature", "--clock", "--power", "--json")
@@ -14,10 +14,12 @@ KEPT_S = 2.0
 
 
 class AmdSmi(GpuSource):
-    """Reads AMD GPUs with amd-smi, unless `sysfs` can read them. A reading is reused for 2 s, because the tool is slow."""
+    """Reads AMD GPUs with amd-smi, unless `sysfs` can read them: those whose index `names` lists, or all. A reading is reused
+    for 2 s, because the tool is slow.
+    """
 
-    def __init__(self, tool: VendorTool, sysfs: AmdSysfs) -> None:
-        self._tool, self._sysfs = tool, sysfs
+    def __init__(self, tool: VendorTool, sysfs: AmdSysfs, *, names: str = "") -> None:
+        self._tool, self._sysfs, self._names = tool, sysfs, names
         self._kept: tuple[float, tuple[GpuReading, ...] | None] | None = None
 
     def why_absent(self) -> str:
@@ -32,8 +34,12 @@ class AmdSmi(GpuSource):
         """Return a reading of every card, at most 2 s old; None if amd-smi doesn't answer."""
         if self._kept is None or time.monotonic() - self._kept[0] > KEPT_S:
             answer = self._tool.ask(*WORDS)
-            self._kept = (time.monotonic(), None if answer is None else readings(answer))
+            self._kept = (time.monotonic(), None if answer is None else self._visible(answer))
         return self._kept[1]
+
+    def _visible(self, answer: str) -> tuple[GpuReading, ...] | None:
+        found = readings(answer)
+        return found and tuple(each for number, each in enumerate(found) if visible(self._names, number))
 
 
 def readings(answer: str) -> tuple[GpuReading, ...] | None:

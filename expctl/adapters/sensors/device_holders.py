@@ -12,6 +12,7 @@ from fnmatch import translate
 from pathlib import Path
 
 from expctl.adapters.sensors.interface import EACH_TIME, Launch, Sensor, uses_gpu
+from expctl.adapters.sensors.process_patterns import Strangers
 from expctl.adapters.sensors.process_table import ProcessTable
 from expctl.domain.machine.interference import Foreign
 from expctl.domain.protocol.model import Target
@@ -23,15 +24,23 @@ OUTERMOST = "pid:[4026531836]"  # the first pid namespace (linux/proc_ns.h: PROC
 
 
 class DeviceHolders(Sensor):
-    """Finds processes that aren't ours and hold a GPU; those whose name matches a pattern in `idle` are ignored."""
+    """Finds processes that aren't ours and hold a GPU; those whose name matches a pattern in `idle` are ignored. `strangers`
+    leaves out of a finding whoever doesn't count as foreign either.
+    """
 
     name = "device"
     every_s = EACH_TIME
 
     def __init__(
-        self, table: ProcessTable, *, idle: Sequence[str] = (), sys: Path = Path("/sys"), dev: Path = Path("/dev")
+        self,
+        table: ProcessTable,
+        *,
+        idle: Sequence[str] = (),
+        sys: Path = Path("/sys"),
+        dev: Path = Path("/dev"),
+        strangers: Strangers = tuple,
     ) -> None:
-        self._table, self._sys, self._dev = table, sys, dev
+        self._table, self._sys, self._dev, self._strangers = table, sys, dev, strangers
         self._idle = re.compile("|".join(translate(pattern) for pattern in idle) or r"(?!)")
         self._hidden = 0
         self._innocent: set[int] = set()
@@ -65,7 +74,7 @@ class DeviceHolders(Sensor):
         """
         listed = self._listed()
         if listed is not None:
-            return tuple(self._sighting(pid, str(self._dev / "kfd")) for pid in listed if self._is_foreign(pid))
+            return self._strangers(self._sighting(pid, str(self._dev / "kfd")) for pid in listed if self._is_foreign(pid))
         cards = self._cards()
         return self._foreign(fresh, cards) if cards else ()
 
@@ -92,7 +101,7 @@ class DeviceHolders(Sensor):
             held = sorted(cards.intersection(links or ()))
             if held and self._is_foreign(pid):
                 found.append(self._sighting(pid, held[0]))
-        return tuple(found)
+        return self._strangers(found)
 
     def _is_foreign(self, pid: int) -> bool:
         if pid in self._innocent:

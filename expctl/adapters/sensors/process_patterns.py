@@ -1,7 +1,7 @@
 """Sensor of foreign benchmarks and profilers, by the name of the executable, or of the script that an interpreter runs."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fnmatch import translate
 
 from expctl.adapters.sensors.interface import EACH_TIME, Launch, Sensor
@@ -11,15 +11,19 @@ from expctl.domain.text import one_line
 
 INTERPRETERS = re.compile("|".join(translate(name) for name in ("python*", "bash", "sh", "dash", "perl", "node", "ruby")))
 
+Strangers = Callable[[Iterable[Foreign]], tuple[Foreign, ...]]
+
 
 class ProcessPatterns(Sensor):
-    """Finds processes that aren't ours and whose name matches one of `patterns` (fnmatch, from the protocol)."""
+    """Finds processes that aren't ours and whose name matches one of `patterns` (fnmatch, from the protocol). `strangers`
+    leaves out of a finding whoever doesn't count as foreign either.
+    """
 
     name = "process"
     every_s = EACH_TIME
 
-    def __init__(self, table: ProcessTable, patterns: Sequence[str]) -> None:
-        self._table = table
+    def __init__(self, table: ProcessTable, patterns: Sequence[str], *, strangers: Strangers = tuple) -> None:
+        self._table, self._strangers = table, strangers
         self._patterns = [(pattern, re.compile(translate(pattern))) for pattern in patterns]
         self._looked_at = 0
         self._is_timed = False
@@ -36,7 +40,7 @@ class ProcessPatterns(Sensor):
         """Return every process that isn't ours and whose name matches a pattern."""
         everybody = self._table.pids()
         self._looked_at = len(everybody)
-        return tuple(self._matching(everybody))
+        return self._strangers(self._matching(everybody))
 
     def start(self, launch: Launch) -> None:
         """Remember whether this benchmark process is being timed: only then does `stop` check all processes."""
@@ -44,7 +48,7 @@ class ProcessPatterns(Sensor):
 
     def look(self, fresh: Sequence[int]) -> tuple[Foreign, ...]:
         """Return those of the pids `fresh` that aren't ours and whose name matches a pattern."""
-        return tuple(self._matching(fresh))
+        return self._strangers(self._matching(fresh))
 
     def stop(self) -> tuple[Foreign, ...]:
         """Return the processes that match a pattern at the end of a timed launch; nothing after one that was not timed. All are

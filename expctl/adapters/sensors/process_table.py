@@ -78,8 +78,8 @@ class ProcessTable:
     def is_ours(self, pid: int) -> bool:
         """Return whether `pid` is this process, its descendant or ancestor, or has our mark in its environment."""
         return (
-            self._me in self._line(pid)
-            or pid in self._line(self._me)
+            self._me in self.ancestry(pid)
+            or pid in self.ancestry(self._me)
             or self._needle in self.read(pid, "environ", 1 << 17).split(b"\0")
         )
 
@@ -129,7 +129,8 @@ class ProcessTable:
                 found.append(os.readlink(f"{folder}/{name}"))
         return found
 
-    def _line(self, pid: int) -> Iterator[int]:  # the process, its parent, and so on
+    def ancestry(self, pid: int) -> Iterator[int]:
+        """Yield the pid itself, its parent's, and so on."""
         for _ in range(GENERATIONS_MOST):
             yield pid
             process = self.process(pid)

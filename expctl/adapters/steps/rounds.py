@@ -34,6 +34,11 @@ PADDING_MOST = 4096  # bytes: where a side has layouts, each launch gets an envi
 LAUNCHES_MOST = 4  # tries for one position of a round, each begun on a quiet machine
 
 
+def last_core() -> int:
+    """Return the last core that this process may use, on which pinned workers run."""
+    return max(os.sched_getaffinity(0))
+
+
 class Rounds:
     """Measures rounds in style `launch` (new processes for each) or `fine` (two that take turns, kept for `respawn` rounds)."""
 
@@ -43,7 +48,10 @@ class Rounds:
         log: Path,
         watch: Watch | None = None,
         cached: Callable[[Path], frozenset[str]] = lambda _: frozenset(),
+        *,
+        core: Callable[[], int] = last_core,
     ) -> None:
+        self._core = core
         self._start, self._log, self._watch = start, log, watch or Unwatched()
         self.cold_starts = ColdStarts(cached)
         self._pair: Pair | None = None
@@ -103,7 +111,7 @@ class Rounds:
         """
         self.close()
         self._log.unlink(missing_ok=True)
-        core = max(os.sched_getaffinity(0)) if benchmark.style is Style.FINE else None
+        core = self._core() if benchmark.style is Style.FINE else None
         self._watch.clear()
         started_s = time.monotonic()
         with ExitStack() as stack:
@@ -190,7 +198,7 @@ class Rounds:
             return pool.begin(side, seed, core, stack, takes_turns=takes_turns)
 
     def _fine(self, pool: WorkerPool, round: int, layout: int, progress: Progress) -> tuple[Sample, ...]:
-        benchmark, core = pool.benchmark, max(os.sched_getaffinity(0))
+        benchmark, core = pool.benchmark, self._core()
 
         def begin(side: Side, seed: int, stack: ExitStack) -> Worker:
             return self._begin(pool, side, seed, core, stack, takes_turns=True)

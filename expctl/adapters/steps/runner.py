@@ -17,7 +17,7 @@ from expctl.adapters.child.interpreter import python_of
 from expctl.adapters.child.result_channel import NONCE, Channel, Unexpected, UnknownContract, shown
 from expctl.adapters.machine.interference_watch import Watch
 from expctl.adapters.steps.options_file import OfSide, kept, with_arguments, with_variables
-from expctl.adapters.steps.rounds import Rounds
+from expctl.adapters.steps.rounds import Rounds, last_core
 from expctl.adapters.steps.tested import held_open, note_figures, test_end
 from expctl.adapters.steps.worker import StepFailed
 from expctl.domain.experiment.record import Fact
@@ -59,6 +59,7 @@ class StepRunner:
         watch: Watch | None = None,
         end_wait_s: float = END_WAIT_S,
         of_side: OfSide = with_variables,
+        core: Callable[[], int] = last_core,
     ) -> None:
         self._environment, self._of_side = environment, of_side
         self._scratch = scratch
@@ -67,7 +68,9 @@ class StepRunner:
         self._broken = broken
         self._end_wait_s = end_wait_s
         self._rooms: set[Path] = set()
-        self._rounds = Rounds(self._start, self._log("benchmark"), watch, lambda build: cached_files(self._room(build)))
+        self._rounds = Rounds(
+            self._start, self._log("benchmark"), watch, lambda build: cached_files(self._room(build)), core=core
+        )
 
     # ------------------------------------------------------------------ test and profile
 

@@ -209,15 +209,23 @@ class Target(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return bool(self.requires.devices) or self.number_kind is NumberKind.DEVICE_TIME
 
 
+class Cards(StrEnum):
+    """What a measurement on a GPU keeps to itself: all cards of the machine, or its own."""
+
+    ALL = "all"
+    OWN = "own"
+
+
 class Gate(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """When the machine counts as quiet (docs/GATE.md): after `quiet_s` seconds without disturbance.
 
     A run waits at most `wait_s`. Disturbances are: a process whose name matches `patterns`, or that holds a GPU and is not in
     `idle_holders`; a GPU busier than `gpu_busy_percent`; other processes using `others_percent` of the core that is measured
     on; a device of `hot_c` degrees Celsius or more; and a launch whose clock is `slow_clock_percent` below the session's
-    median. 0 switches a limit off.
+    median. 0 switches a limit off. With `cards: own`, who measures on a GPU keeps that card alone, instead of the machine.
     """
 
+    cards: Cards = Cards.ALL
     patterns: tuple[str, ...] = ("benchmark_*", "profile_*", "rocprofv3")
     wait_s: float = 60.0
     quiet_s: float = 1.0

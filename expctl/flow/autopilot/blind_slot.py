@@ -173,7 +173,7 @@ def _tested(setup: Setup, artifact: Path) -> Failed | None:
         raise TypeError(f"{setup.name} has no test")
     cwd = setup.check_out(setup.head, Side.BASELINE)
     setup.context.progress.working("test", setup.name)
-    with setup.tools.gate.working():
+    with setup.tools.gate.working(setup.target):
         report = setup.tools.steps.test(step, cwd=cwd, artifact=artifact, progress=setup.context.progress)
     return replace(report, reason=f"test: {report.reason}") if isinstance(report, Failed) else None
 

@@ -71,7 +71,7 @@ def score_of(screen: Screen, commit: str) -> float | None:
         return None
     made, (path, *_) = built
     if setup.target.test is not None:
-        with setup.tools.gate.working():
+        with setup.tools.gate.working(setup.target):
             tested = setup.tools.steps.test(setup.target.test, cwd=cwd, artifact=path, progress=setup.context.progress)
         if isinstance(tested, Failed):
             return None

@@ -202,7 +202,7 @@ class _ToldTools:
         """There is no benchmark process."""
 
     @contextmanager
-    def working(self) -> Iterator[None]:
+    def working(self, target: Target | None = None) -> Iterator[None]:  # noqa: ARG002  the port's signature
         """Nothing works here, so no lock of the machine is needed."""
         yield
 

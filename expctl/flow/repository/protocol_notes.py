@@ -29,4 +29,8 @@ def _differences(before: Gate, now: Gate) -> str:
 
 
 def _text(value: object) -> str:
-    return one_line(" ".join(map(str, value)), 60) if isinstance(value, tuple) else f"{value:g}"
+    return (
+        f"{value:g}"
+        if isinstance(value, float)
+        else one_line(" ".join(map(str, value)) if isinstance(value, tuple) else str(value), 60)
+    )

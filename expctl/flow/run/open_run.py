@@ -180,6 +180,7 @@ def begin(
     tools = context.tools_for(protocol, experiment)
     tools.gate.check()
     targets = preflight.choose_targets(protocol, tools.toolchains, wanted)
+    tools.gate.check(protocol.targets[targets.deciding])
     check_binding(queued)
     if earlier is None:
         _check_second_device(context, protocol)

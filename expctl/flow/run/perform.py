@@ -123,7 +123,7 @@ class StepPerformer:
             self._check_out(Side.CANDIDATE, run),
             self._artifact(Side.CANDIDATE, run),
         )
-        with opened.tools.gate.working():
+        with opened.tools.gate.working(target):
             progress = self._context.progress
             return with_engagement(opened.tools, progress, report, target, name=name, cwd=cwd, tree=tree, artifact=artifact)
 
@@ -139,7 +139,7 @@ class StepPerformer:
 
         def test(side: Side, step: LimitedStep = step) -> TestReport | Failed:
             cwd, artifact = self._check_out(Side.BASELINE, run), self._artifact(side, run, name)
-            with self._opened.tools.gate.working():
+            with self._opened.tools.gate.working(self._opened.protocol.targets[name]):
                 return self._opened.tools.steps.test(step, cwd=cwd, artifact=artifact, progress=self._context.progress)
 
         report = test(Side.CANDIDATE)

@@ -54,10 +54,10 @@ class Tried:
 class _NoGate:
     """Waits for nobody: nothing is timed."""
 
-    def check(self) -> None:
+    def check(self, target: Target | None = None) -> None:
         pass
 
-    def working(self) -> nullcontext[None]:
+    def working(self, target: Target | None = None) -> nullcontext[None]:  # noqa: ARG002  the port's signature
         return nullcontext()
 
     @contextmanager

@@ -212,7 +212,7 @@ def _tested(session: Session) -> TestReport | None:
     if setup.target.test is None:
         return None
     setup.context.progress.working("test", setup.name)
-    with setup.tools.gate.working():
+    with setup.tools.gate.working(setup.target):
         told = setup.tools.steps.test(
             setup.target.test, cwd=session.cwd, artifact=session.layouts[0], progress=setup.context.progress
         )
