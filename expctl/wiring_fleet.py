@@ -1,6 +1,7 @@
 """Construct what a fleet needs. Ray is loaded by `expctl fleet` and `run --on fleet` alone."""
 
 import contextlib
+import json
 import os
 import platform
 import signal
@@ -64,9 +65,16 @@ def up(given: Path | None, host: str, port: int, *, told: Callable[[str], None])
 
 
 def join(
-    given: Path | None, address: str, token_file: Path | None, *, name: str, own_address: str, told: Callable[[str], None]
+    given: Path | None,
+    address: str,
+    token_file: Path | None,
+    *,
+    name: str,
+    own_address: str,
+    gpu: str = "",
+    told: Callable[[str], None],
 ) -> None:
-    """Offer this machine's device to a fleet until Ctrl-C. Raises Refused if the head doesn't let it in."""
+    """Offer this machine's device, or its GPU `gpu`, to a fleet until Ctrl-C. Raises Refused if the head doesn't let it in."""
     from msgspec.structs import replace
 
     from expctl.adapters.fleet import devices, ray_node
@@ -75,15 +83,21 @@ def join(
 
     ray_node.check_installed()
     folder = _folder(given)
-    own = folder / "workers" / (name or "worker")
+    own = folder / "workers" / (name or (f"gpu-{gpu}" if gpu else "worker"))
     own.mkdir(parents=True, exist_ok=True)
     with meetings.only_one(own):
-        device, more = devices.device_here(own)
+        device, card, more = devices.device_here(own, gpu)
+        shows = card.variables if card is not None and (gpu or more) else {}
+        os.environ.update(shows)
+        atomic_write.replace(own / "card", json.dumps(shows).encode())
         called = name or f"worker-{device.uuid[-4:]}"
         atomic_write.replace(own / "name", called.encode())
         atomic_write.replace(own / "pid", f"{os.getpid()} {platform.node()}".encode())
         if more:
-            told(f"offers {device.uuid}; {more} more here are left out, because a machine measures one thing at a time")
+            told(
+                f"offers {device.uuid}; {more} more here: expctl fleet join --gpu INDEX in another terminal offers one of them"
+            )
+            told("workers of one machine measure by turns; with gate: {cards: own} in protocol.yaml at the same time")
 
         def meeting() -> meetings.Meeting:
             if token_file is None:
@@ -162,9 +176,12 @@ def work_on_job(folder: Path, pack: Path) -> None:
     from expctl.ports.fleet import Beat, Finished
     from expctl.views.console import ConsoleProgress
 
+    card = folder / "card"
+    shows = json.loads(card.read_bytes()) if card.exists() else {}
+
     def do(job: "Job", say: "Callable[[Struct], None]") -> "Struct":
         progress = Beating(ConsoleProgress(sys.stderr), lambda: say(Beat(device=job.device)))
-        made = replace(wiring.context(wiring.here(), progress), device=job.device)
+        made = replace(wiring.context(wiring.here(), progress, shows=shows), device=job.device)
         if not job.id:
             return offer(made, job.target)
         made = replace(made, journal=ToldJournal(made.journal, job, say))

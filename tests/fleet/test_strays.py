@@ -150,17 +150,16 @@ def test_packs_of_a_killed_worker_do_not_pile_up(tmp_path: Path) -> None:
 
 
 def test_two_machines_whose_gpu_has_no_id_have_different_devices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    node = tmp_path / "nodes" / "1"
+    node = tmp_path / "sys/class/kfd/kfd/topology/nodes/1"
     node.mkdir(parents=True)
     (node / "properties").write_text("simd_count 80\ngfx_target_version 110501\nunique_id 0\n")
-    monkeypatch.setattr(devices, "KFD", tmp_path / "nodes")
     monkeypatch.setattr(devices, "answer", lambda *_: "")
-    one, other = (devices.device_here(tmp_path / name)[0] for name in ("one", "other"))
+    one, other = (devices.device_here(tmp_path / name, machine=tmp_path)[0] for name in ("one", "other"))
     assert one.kind == other.kind == "gfx1151"
     assert one.uuid != other.uuid
-    assert devices.device_here(tmp_path / "one")[0] == one
+    assert devices.device_here(tmp_path / "one", machine=tmp_path)[0] == one
     (node / "properties").write_text("gfx_target_version 110501\nunique_id 255\n")
-    assert devices.device_here(tmp_path / "one")[0].uuid == "GPU-ff"
+    assert devices.device_here(tmp_path / "one", machine=tmp_path)[0].uuid == "GPU-ff"
 
 
 def test_a_worker_that_dies_between_two_jobs_is_lost_once() -> None:

@@ -3,24 +3,45 @@
 import hashlib
 import platform
 import uuid
+from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
 
 import expctl
 from expctl.adapters.machine.card_tool import answer
+from expctl.adapters.machine.own_cards import OwnCard, amd
+from expctl.domain.environment.snapshot import Vendor
+from expctl.domain.errors import Refused
 from expctl.domain.fleet.device import Device, Versions
+from expctl.domain.text import one_line
 from expctl.files import atomic_write
 
-KFD = Path("/sys/class/kfd/kfd/topology/nodes")
 
-
-def device_here(folder: Path) -> tuple[Device, int]:
-    """Return the device of this machine, and how many more it has. A machine measures one thing at a time (docs/GATE.md), so it
-    offers its first GPU, or else its CPU. One without an id in its hardware gets one in the worker's folder `folder`.
+def device_here(folder: Path, gpu: str = "", machine: Path = Path("/")) -> tuple[Device, OwnCard | None, int]:
+    """Return the device that this machine offers, its card (None: the CPU), and how many more GPUs it has. It is the GPU `gpu`,
+    an index or an id, or the first, or without one the CPU. One without an id in its hardware gets one in the worker's folder
+    `folder`. Raises Refused if there is no GPU `gpu`.
     """
-    found = [*_nvidia(), *_amd()] or [Device(uuid="", kind="cpu")]
-    first = found[0]
-    return first if first.uuid else Device(uuid=f"{first.kind}-{_own_id(folder)}", kind=first.kind), len(found) - 1
+    found = (*_nvidia(), *amd(machine))
+    if not found and not gpu:
+        return Device(uuid=f"cpu-{_own_id(folder)}", kind="cpu"), None, 0
+    chosen = found if not gpu else [card for number, card in enumerate(found) if gpu == str(number) or _is(card, gpu)]
+    if len(chosen) != 1 and (gpu or not chosen):
+        raise Refused(
+            "this machine has no such GPU",
+            code="fleet-no-such-gpu",
+            expected="the index or the id of a GPU: "
+            + (", ".join(f"{n} ({c.name})" for n, c in enumerate(found)) or "none here"),
+            found=one_line(gpu, 60),
+            where="--gpu",
+            hint="expctl fleet join --gpu 0",
+        )
+    card = chosen[0]
+    return Device(uuid=card.uuid or f"{card.kind}-{_own_id(folder)}", kind=card.kind), card, len(found) - 1
+
+
+def _is(card: OwnCard, gpu: str) -> bool:
+    return len(gpu) > len("GPU-") and card.uuid.upper().startswith(gpu.upper())
 
 
 def _own_id(folder: Path) -> str:
@@ -44,19 +65,9 @@ def versions_here(engine: str) -> Versions:
     )
 
 
-def _nvidia() -> list[Device]:
+def _nvidia() -> Iterator[OwnCard]:
     lines = answer("nvidia-smi", "--query-gpu=uuid,compute_cap", "--format=csv,noheader").splitlines()
     cards = [line.split(", ") for line in lines if line.startswith("GPU-") and ", " in line]
-    return [Device(uuid=uuid_, kind=f"sm_{capability.replace('.', '')}") for uuid_, capability in cards]
-
-
-def _amd() -> list[Device]:
-    found = []
-    for file in sorted(KFD.glob("*/properties")):
-        facts = dict(line.split(" ", 1) for line in file.read_text(errors="replace").splitlines() if " " in line)
-        target = int(facts.get("gfx_target_version", "0"))
-        if target:
-            major, minor, step = target // 10000, target // 100 % 100, target % 100
-            own = int(facts.get("unique_id", "0"))  # 0: none, as with the GPU that is part of a processor
-            found.append(Device(uuid=f"GPU-{own:x}" if own else "", kind=f"gfx{major}{minor:x}{step:x}"))
-    return found
+    for index, (id_, capability) in enumerate(cards):
+        kind = f"sm_{capability.replace('.', '')}"
+        yield OwnCard(vendor=Vendor.NVIDIA, index=index, name=id_, uuid=id_, kind=kind)

@@ -8,6 +8,7 @@ import typer
 
 app = typer.Typer(no_args_is_help=True)
 NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,39}", re.ASCII)
+GPU = re.compile(r"\d{1,3}|GPU-[\w-]{1,60}", re.ASCII)
 
 FolderOption = Annotated[
     Path | None, typer.Option("--folder", metavar="DIR", help="Where this machine keeps what it knows of its fleet.")
@@ -43,6 +44,7 @@ def join(
     own_address: Annotated[
         str, typer.Option(metavar="HOST", help="This machine's address, as the head sees it; default: found out.")
     ] = "",
+    gpu: Annotated[str, typer.Option(metavar="INDEX|ID", help="Which GPU of this machine to offer; default: the first.")] = "",
     folder: FolderOption = None,
 ) -> None:
     """Offer this machine's device to a fleet, until Ctrl-C. It waits for the head, and joins again after that was away."""
@@ -67,7 +69,23 @@ def join(
             found=one_line(name, 60),
             hint="expctl fleet join --name rack2",
         )
-    wiring_fleet.join(folder, address, token_file, name=name, own_address=own_address, told=lambda words: print_lines([words]))
+    if gpu and not GPU.fullmatch(gpu):
+        raise Misused(
+            "--gpu is neither an index nor an id",
+            code="fleet-bad-gpu",
+            expected="a number such as 1, or an id that begins with GPU-",
+            found=one_line(gpu, 60),
+            hint="expctl fleet join --gpu 1; nvidia-smi -L lists the cards of NVIDIA's",
+        )
+    wiring_fleet.join(
+        folder,
+        address,
+        token_file,
+        name=name,
+        own_address=own_address,
+        gpu=gpu,
+        told=lambda words: print_lines([words]),
+    )
 
 
 @app.command()
