@@ -74,7 +74,8 @@ class OwnCards:
         found = [card for vendor in sorted(vendors) for card in self.seen(vendor)]
         if len(found) == 1:
             return found[0]
-        names = [name for vendor in sorted(vendors) for name in VARIABLES[vendor][:1]]
+        makers = {card.vendor for card in found} or vendors
+        names = [variables[0] for vendor, variables in VARIABLES.items() if vendor in makers]
         given = ", ".join(f"{name}={self._variables[name]}" for name in names if name in self._variables)
         listed = ", ".join(f"{card.index} ({card.name})" for card in found) or "none"
         raise Refused(
