@@ -136,6 +136,7 @@ def rulebook(place: Place, git: GitReader, assumed: "Mapping[str, str] | None" =
         absent=absent_targets,
         assumed=assumed,
         answers=KeptAnswers(place.state / "meanings" / "answers") if tries else None,
+        installed=_installed,
     )
 
 
@@ -156,6 +157,12 @@ def _version(tool: str) -> str:
     from expctl.inspection.tool_versions import version_of
 
     return version_of(tool)
+
+
+def _installed(tool: str) -> str:
+    from expctl.inspection.tool_versions import installed
+
+    return installed(tool)
 
 
 def _device_compiler() -> str:

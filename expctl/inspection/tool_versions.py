@@ -1,6 +1,7 @@
 """Find out which version of a tool is installed, or how to install it."""
 
 import importlib.util
+import os
 import re
 import shutil
 import sys
@@ -66,6 +67,23 @@ def version_of(tool: str) -> str:
     return answer.versions[tool] if isinstance(answer, Available) else ""
 
 
+def installed(tool: str) -> str:
+    """Return what is another text once another version of the compiler `tool` is installed: its file by path, size, time and
+    number, which takes no process; of a script, which may call anything, what `version_of` returns. "" if it isn't installed.
+    """
+    found = shutil.which(tool) if tool not in WHEELS else None
+    if found is None:
+        return version_of(tool)
+    file = Path(found).resolve()
+    try:
+        with open(file, "rb") as opened:
+            is_binary, facts = opened.read(len(ELF)) == ELF, os.fstat(opened.fileno())
+    except OSError:
+        is_binary = False
+    return f"{file} {facts.st_size} {facts.st_mtime_ns} {facts.st_ino}" if is_binary else version_of(tool)
+
+
+ELF = b"\x7fELF"
 OF_HIPCC = ("HIP version", "AMD clang version")
 VERSION = re.compile(r"\d\.\d")
 WHEELS = ("ziglang",)

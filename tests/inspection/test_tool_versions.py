@@ -118,3 +118,28 @@ def test_a_target_may_require(path: Path, name: str) -> None:
     recipes: dict[Toolchain, Recipe] = {Toolchain.COMMAND: CommandRecipe()}
     builder = Builder(recipes, state=path, environment=Environment(), mark="m", machine="x")
     assert builder.availability("here", Target(build=BUILD, requires=requires)) == answer
+
+
+def test_a_binary_is_known_by_its_file_and_not_started(path: Path) -> None:
+    file = path / "nvcc"
+    file.write_bytes(Path("/bin/true").read_bytes())
+    file.chmod(0o755)
+    first = tool_versions.installed("nvcc")
+    assert str(file) in first
+    assert tool_versions.installed("nvcc") == first
+    other = path / "other"
+    other.write_bytes(file.read_bytes() + b"\0")
+    other.replace(file)
+    assert tool_versions.installed("nvcc") != first
+
+
+def test_a_script_says_its_version_since_it_may_call_another_program(path: Path) -> None:
+    program(path, "hipcc", "echo HIP version: 6.3")
+    assert tool_versions.installed("hipcc") == "HIP version: 6.3"
+    program(path, "hipcc", "echo HIP version: 6.4")
+    assert tool_versions.installed("hipcc") == "HIP version: 6.4"
+
+
+def test_what_is_not_installed_is_no_text(path: Path) -> None:
+    assert not (path / "cc").exists()
+    assert tool_versions.installed("cc") == ""

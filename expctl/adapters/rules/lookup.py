@@ -45,7 +45,8 @@ FORBIDDING = "select name from live join patterns using (key) where pattern = ?"
 class RuleLookup:
     """Looks up do-not-repeat rules in commits of one repository. `machine` returns the facts of this machine that a record
     stores, `absent` which targets of a protocol it can't measure, `compilers` what compiles for the targets of a protocol,
-    `answers` keep what they told; `assumed` (name -> value) replaces current facts.
+    `answers` keep what they told, for as long as `installed` says the same of each compiler; `assumed` (name -> value) replaces
+    current facts.
     """
 
     def __init__(
@@ -60,6 +61,7 @@ class RuleLookup:
         absent: AbsentTargets = lambda _: (),
         assumed: Mapping[str, str] | None = None,
         answers: KeptAnswers | None = None,
+        installed: AskTool | None = None,
     ) -> None:
         self._git = reader
         self._index = index
@@ -70,6 +72,7 @@ class RuleLookup:
         self._absent = absent
         self._assumed = assumed
         self._answers = answers
+        self._installed = installed or tool
         self._meanings: dict[str, Meanings] = {}
         self._last: tuple[str, bytes, tuple[FileTexts, ...]] | None = None
 
@@ -113,8 +116,8 @@ class RuleLookup:
             return ask()
         from expctl.domain.rules.conditions import COMPILERS
 
-        versions = {name: now.version(name) for name in COMPILERS}
-        asked = (hashlib.sha256(patch).hexdigest(), own_id, sorted(now.architectures()), versions, self._assumed)
+        compilers = {name: self._installed(name) for name in COMPILERS}
+        asked = (hashlib.sha256(patch).hexdigest(), own_id, sorted(now.architectures()), compilers, self._assumed)
         return self._answers.told((commit, *asked, dict(self._machine())), ask)
 
     def candidates(self, commit: str, candidate: Candidate) -> tuple[Record, ...]:

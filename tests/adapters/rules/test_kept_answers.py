@@ -38,6 +38,7 @@ class Asking:
             machine=lambda: {"machine": facts.get("machine", "one")},
             assumed={"epoch": facts["assumed"]} if "assumed" in facts else None,
             answers=KeptAnswers(self.folder),
+            installed=now.version,
         )
         assert book.told(commit, patch, now, self.ask, own_id=own_id) == TOLD
 
