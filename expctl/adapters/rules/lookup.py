@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -72,7 +73,7 @@ class RuleLookup:
         self._absent = absent
         self._assumed = assumed
         self._answers = answers
-        self._installed = installed or tool
+        self._installed = cache(installed or tool)
         self._meanings: dict[str, Meanings] = {}
         self._last: tuple[str, bytes, tuple[FileTexts, ...]] | None = None
 
