@@ -46,6 +46,14 @@ def test_a_rule_that_allows_everything_still_keeps_the_loader_of_the_harness() -
         assert list(option_faults(wide, Options(environment={name: "x"}))), name
 
 
+@pytest.mark.parametrize("name", ["CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL"])
+def test_no_side_chooses_its_card(name: str) -> None:
+    """Baseline and candidate would be timed on two cards, and one of them is not locked."""
+    wide = OptionsRule(file="src/options.yaml", variables=("CUDA_*", "HIP_*", "R*", "G*"))
+    assert list(option_faults(wide, Options(environment={name: "1"})))
+    assert list(options_rule_faults(OptionsRule(file="src/o.yaml", variables=(name,)), in_scope=True, fixed={}))
+
+
 @pytest.mark.parametrize(
     ("variables", "fixed"),
     [(("*",), {}), (("LD_*",), {}), (("PATH",), {}), (("A B",), {}), (("OMP_*",), {"OMP_NUM_THREADS": "1"})],

@@ -1,11 +1,13 @@
 """`gate: cards: own`: two clones run at the same time, each on its card. nvidia-smi is a stand-in, the kernel Python."""
 
+import json
 import signal
 from pathlib import Path
 
 import pytest
 
 from tests.e2e.foreign import SLOWER, Foreign, wait_until
+from tests.refusals import printed_code
 
 SMI = """#!/bin/sh
 case $1 in
@@ -80,3 +82,52 @@ def test_a_run_that_sees_both_cards_is_refused_before_it_builds(both: tuple[Fore
     assert "0 (GPU-a0), 1 (GPU-b1)" in refused.err
     assert "CUDA_VISIBLE_DEVICES=0 expctl" in refused.err
     assert one.journal("P1") == []
+
+
+def test_a_killed_run_goes_on_on_its_own_card_alone(both: tuple[Foreign, Foreign]) -> None:
+    one, _ = both
+    go = one.hold("benchmark")
+    runner = one.start("run", "P1")
+    try:
+        wait_until(lambda: one.step() == "measure" and one.survivors(), "the benchmark")
+    finally:
+        runner.send_signal(signal.SIGKILL)
+        runner.wait()
+    (go / "benchmark").touch()
+    one.environment["CUDA_VISIBLE_DEVICES"] = "1"
+    before = one.journal("P1")
+    refused = one.expctl("run", "P1")
+    assert (refused.status, printed_code(refused.err)) == (1, "unfinished-run-on-another-card")
+    assert ("GPU-a0" in refused.err, "GPU-b1" in refused.err, one.journal("P1")) == (True, True, before)
+    one.environment["CUDA_VISIBLE_DEVICES"] = "GPU-a"
+    one.concluded("run", "P1")
+    assert one.record("P1")["verdict"] == "REJECT"
+
+
+def test_an_undecided_run_is_extended_on_its_own_card_alone(both: tuple[Foreign, Foreign]) -> None:
+    one, _ = both
+    one.concluded("run", "P1")
+    lines = one.git("show", "HEAD:experiments/P1/samples.jsonl").splitlines()
+    assert {json.loads(line).get("device") for line in lines if "round" in json.loads(line)} == {"GPU-a0"}
+
+
+def test_a_test_on_a_gpu_needs_its_card_before_anything_is_built(both: tuple[Foreign, Foreign]) -> None:
+    """A CPU decides; the target of the GPU is built and tested besides."""
+    one, _ = both
+    text = (one.root / "protocol.yaml").read_text()
+    of_gpu = text[text.index("  here:\n") :]
+    of_cpu = of_gpu.replace("  here:\n", "  plain:\n").replace("    number_kind: device_time\n", "")
+    one.write("protocol.yaml", text.replace("decides: [here]", "decides: [plain]") + of_cpu)
+    for name in ("benchmark.py", "test.py"):
+        one.write(f"bench/{name}", (one.root / "bench" / name).read_text().partition("SystemExit(9)\n")[2])
+    one.commit("a CPU decides, and no script asks for a card")
+    del one.environment["CUDA_VISIBLE_DEVICES"]
+    refused = one.expctl("run", "P1")
+    assert (printed_code(refused.err), one.journal("P1")) == ("not-one-card", [])
+
+
+def test_a_calibration_needs_its_card_before_anything_is_built(both: tuple[Foreign, Foreign]) -> None:
+    one, _ = both
+    del one.environment["CUDA_VISIBLE_DEVICES"]
+    refused = one.expctl("calibrate", "--rounds", "5")
+    assert (printed_code(refused.err), "build" in refused.out) == ("not-one-card", False)
