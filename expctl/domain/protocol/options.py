@@ -12,8 +12,11 @@ ARGUMENTS = "{arguments}"
 """In a command or in the flags of a build: replaced by the arguments of the side that it is for."""
 PATTERN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\*?", re.ASCII)
 OURS = ("PATH", "HOME", "TMPDIR", "LANG", "VIRTUAL_ENV", "IFS", "ENV", "BASH_ENV", "GCONV_PATH")
-OURS_LIKE = ("LD_*", "DYLD_*", "PYTHON*", "GLIBC_*", "MALLOC_*", "EXPCTL_*", "ZIG_*", "TRITON_CACHE_*", "TORCHINDUCTOR_CACHE_*")
-"""Variables by which a side could load code of its own into the harness, or find what the other side has compiled."""
+OURS_LIKE = (
+    "LD_*", "DYLD_*", "PYTHON*", "GLIBC_*", "MALLOC_*", "EXPCTL_*", "ZIG_*", "TRITON_CACHE_*", "TORCHINDUCTOR_CACHE_*",
+    "*_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL",
+)  # fmt: skip
+"""Variables by which a side could load code of its own into the harness, find what the other compiled, or choose its card."""
 ARGUMENTS_MOST, VALUE_MOST = 64, 1_000
 
 
