@@ -11,6 +11,7 @@ from expctl.adapters.machine.cards import timed_on
 from expctl.domain.environment.snapshot import Vendor
 from expctl.domain.errors import Refused
 from expctl.domain.protocol.model import Target
+from expctl.domain.text import one_line
 
 CUDA, ROCR, HIP = "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"
 VARIABLES = {Vendor.NVIDIA: (CUDA,), Vendor.AMD: (ROCR, HIP)}  # each counts within what the one before it leaves
@@ -75,8 +76,8 @@ class OwnCards:
         if len(found) == 1:
             return found[0]
         makers = {card.vendor for card in found} or vendors
-        names = [variables[0] for vendor, variables in VARIABLES.items() if vendor in makers]
-        given = ", ".join(f"{name}={self._variables[name]}" for name in names if name in self._variables)
+        names = [name for vendor, variables in VARIABLES.items() if vendor in makers for name in variables]
+        given = ", ".join(f"{name}={one_line(self._variables[name], 60)}" for name in names if name in self._variables)
         listed = ", ".join(f"{card.index} ({card.name})" for card in found) or "none"
         raise Refused(
             "with gate.cards: own a run is timed on one card, and it doesn't see exactly one",
@@ -126,7 +127,7 @@ def _amd(machine: Path) -> Iterator[OwnCard]:
         target = int(_word(file, r"^gfx_target_version (\d+)$") or 0)
         if target:
             own = int(_word(file, r"^unique_id (\d+)$") or 0)  # 0: none, as with the GPU that is part of a processor
-            uuid, kind = f"GPU-{own:x}" if own else "", f"gfx{target // 10000}{target // 100 % 100:x}{target % 100:x}"
+            uuid, kind = f"GPU-{own:016x}" if own else "", f"gfx{target // 10000}{target // 100 % 100:x}{target % 100:x}"
             name = uuid or f"amd-node-{file.parent.name}"
             yield OwnCard(vendor=Vendor.AMD, index=number, name=name, uuid=uuid, kind=kind)
             number += 1

@@ -10,6 +10,7 @@ from expctl.domain.protocol.model import Build, NumberKind, Requires, Target, To
 from tests.refusals import refuses
 
 ZERO, ONE = "GPU-aaaa0000-1111-2222-3333-444455556666", "GPU-bbbb0000-1111-2222-3333-444455556666"
+FF = "GPU-00000000000000ff"
 NVIDIA = Target(build=Build(toolchain=Toolchain.NVCC), number_kind=NumberKind.DEVICE_TIME)
 AMD = Target(build=Build(toolchain=Toolchain.HIPCC), number_kind=NumberKind.DEVICE_TIME)
 CPU = Target(build=Build(toolchain=Toolchain.COMMAND))
@@ -65,16 +66,16 @@ def test_cards_of_amd_by_rocr_and_then_hip(tmp_path: Path) -> None:
         file.parent.mkdir(parents=True)
         file.write_text(f"gfx_target_version {target}\nunique_id {own}\n")
     assert [(card.index, card.name, card.kind) for card in amd(tmp_path)] == [
-        (0, "GPU-ff", "gfx942"),
+        (0, FF, "gfx942"),
         (1, "amd-node-10", "gfx1151"),
     ]
-    for variables, name in (({HIP: "0"}, "GPU-ff"), ({ROCR: "1", HIP: "0"}, "amd-node-10"), ({ROCR: "GPU-FF"}, "GPU-ff")):
+    for variables, name in (({HIP: "0"}, FF), ({ROCR: "1", HIP: "0"}, "amd-node-10"), ({ROCR: FF.upper()}, FF)):
         cards = OwnCards(variables, tmp_path)
         found = cards.of(AMD)
         assert found is not None
         assert found.name == name
     assert OwnCards({ROCR: "1"}, tmp_path).shown() == {ROCR: "1", HIP: "0"}
-    assert OwnCards({HIP: "0"}, tmp_path).shown() == {ROCR: "GPU-ff", HIP: "0"}
+    assert OwnCards({HIP: "0"}, tmp_path).shown() == {ROCR: FF, HIP: "0"}
     assert OwnCards({HIP: "1"}, tmp_path).indices() == {HIP: "1"}
     with refuses("not-one-card"):
         OwnCards({ROCR: "1", HIP: "1"}, tmp_path).of(AMD)
