@@ -6,6 +6,7 @@ from pathlib import Path
 
 from expctl.adapters.machine.cards import cards_of, timed_on, vendors_here
 from expctl.adapters.machine.linux_facts import linux_facts
+from expctl.adapters.machine.own_cards import HIP, OwnCards
 from expctl.domain.environment.fingerprint import environment_facts
 from expctl.domain.environment.snapshot import Card, Vendor
 from expctl.domain.protocol.model import Environment, Target
@@ -31,5 +32,9 @@ class TargetSettings:
 
     def _of(self, vendor: Vendor) -> tuple[Card, ...]:
         if vendor not in self._cards:
-            self._cards[vendor] = cards_of(frozenset((vendor,)), {**self._passed, **self._shown}, self._machine)
+            variables = {**self._passed, **self._shown}
+            seen = OwnCards(variables, self._machine).seen(vendor) if vendor is Vendor.AMD else ()
+            if seen:  # HIP counts within what ROCR_VISIBLE_DEVICES leaves, `cards_of` among all
+                variables[HIP] = ",".join(str(card.index) for card in seen)
+            self._cards[vendor] = cards_of(frozenset((vendor,)), variables, self._machine)
         return self._cards[vendor]
