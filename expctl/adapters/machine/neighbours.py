@@ -17,13 +17,19 @@ class Neighbours:
     def strangers(self, found: Iterable[Foreign]) -> tuple[Foreign, ...]:
         """Return those of `found` whose process neither holds the lock of another card nor descends from one that does.
 
-        The locks are read at each call that has found any, after the processes: who starts work on a card has its lock before.
+        Locks are read at each call that has found any, at the first one and after the last: who works on a card has its lock
+        before, and may end both during the call.
         """
-        seen = tuple(found)
-        if not seen or not self.card:
-            return seen
-        held = self._pids()
-        return tuple(each for each in seen if held.isdisjoint(self._table.ancestry(each.pid)))
+        if not self.card:
+            return tuple(found)
+        held: set[int] = set()
+        seen: list[tuple[Foreign, set[int]]] = []
+        for each in found:
+            held = held if seen else self._pids()
+            seen.append((each, {*self._table.ancestry(each.pid)}))
+        if seen:
+            held |= self._pids()
+        return tuple(each for each, line in seen if held.isdisjoint(line))
 
     def _pids(self) -> set[int]:
         others = (card for card in self._lock.cards() if card != self.card)

@@ -7,7 +7,7 @@ others.
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import translate
 from pathlib import Path
 
@@ -62,7 +62,7 @@ class DeviceHolders(Sensor):
     def blocking(self) -> tuple[Foreign, ...]:
         """Return every process that isn't ours and has a GPU's device file open."""
         self._hidden, cards = 0, self._cards()
-        return self._foreign(self._table.pids(), cards) if cards else ()
+        return self._strangers(self._foreign(self._table.pids(), cards)) if cards else ()
 
     def start(self, launch: Launch) -> None:  # noqa: ARG002  a holder disturbs whoever is measured
         """Forget which pids were found not to hold a GPU, or to be ours, because the kernel gives pids to other processes."""
@@ -76,7 +76,7 @@ class DeviceHolders(Sensor):
         if listed is not None:
             return self._strangers(self._sighting(pid, str(self._dev / "kfd")) for pid in listed if self._is_foreign(pid))
         cards = self._cards()
-        return self._foreign(fresh, cards) if cards else ()
+        return self._strangers(self._foreign(fresh, cards)) if cards else ()
 
     def _cards(self) -> set[str]:
         try:
@@ -93,15 +93,13 @@ class DeviceHolders(Sensor):
             return None
         return [int(name) for name in names if name.isdigit()]
 
-    def _foreign(self, pids: Iterable[int], cards: set[str]) -> tuple[Foreign, ...]:
-        found = []
+    def _foreign(self, pids: Iterable[int], cards: set[str]) -> Iterator[Foreign]:
         for pid in pids:
             links = self._table.links(pid)
             self._hidden += links is None
             held = sorted(cards.intersection(links or ()))
             if held and self._is_foreign(pid):
-                found.append(self._sighting(pid, held[0]))
-        return self._strangers(found)
+                yield self._sighting(pid, held[0])
 
     def _is_foreign(self, pid: int) -> bool:
         if pid in self._innocent:
