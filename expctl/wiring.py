@@ -328,13 +328,15 @@ def gate_now(place: Place, protocol: "Protocol") -> "Callable[[], GateNow]":
 
 
 def own_cards(rule: "Gate", environment: "Environment", shows: "Mapping[str, str] | None" = None) -> "OwnCards | None":
-    """Return which cards steps with `environment` see, `shows` coming first; None unless each run keeps to its own."""
+    """Return which cards steps with `environment` see, `shows` coming first; None unless a run keeps to its own, or `shows`
+    names one.
+    """
     import os
 
     from expctl.adapters.machine.own_cards import OwnCards
     from expctl.domain.protocol.model import Cards
 
-    return OwnCards({**os.environ, **environment.set, **(shows or {})}) if rule.cards is Cards.OWN else None
+    return OwnCards({**os.environ, **environment.set, **(shows or {})}) if shows or rule.cards is Cards.OWN else None
 
 
 def gate(
@@ -364,6 +366,7 @@ def gate(
     from expctl.adapters.sensors.process_table import ProcessTable
     from expctl.adapters.sensors.suspend import Suspend
     from expctl.adapters.sensors.vendor_tool import VendorTool
+    from expctl.domain.protocol.model import Cards
 
     names = cards.indices() if cards is not None else {}
     mark, scratch, sysfs = mark_of(place), place.state / "gate", AmdSysfs(names=names.get("HIP_VISIBLE_DEVICES"))
@@ -390,7 +393,8 @@ def gate(
         CpuClock(rule.slow_clock_percent),
         Suspend(),
     )
-    locks = MeasuringLocks(lock, table, experiment=experiment, cards=cards, neighbours=neighbours)
+    kept = cards if rule.cards is Cards.OWN else None
+    locks = MeasuringLocks(lock, table, experiment=experiment, cards=kept, neighbours=neighbours)
     return MachineGate(rule, lock=locks, table=table, sensors=sensors, told=told)
 
 
@@ -878,7 +882,7 @@ def _tools_for(
     environment = with_interpreter(protocol.environment, root=place.root, state=place.state)
     of_side = partial(with_options, rule=protocol.options, root=place.root, state=place.state)
     cards = own_cards(protocol.gate, environment, shows)
-    shown = cards.shown() if cards is not None else dict(shows or {})
+    shown = {**(shows or {}), **(cards.shown() if cards is not None else {})}
     machine_gate = gate(place, waiter.rule(protocol.gate), cards, experiment=experiment, told=waiter.told)
     steps = StepRunner(
         environment=replace(environment, set={**environment.set, **shown}),
