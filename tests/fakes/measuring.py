@@ -33,9 +33,10 @@ class FakeGate:
     held: bool = False
     shared: bool = False
 
-    def check(self, target: Target | None = None) -> None:
+    def check(self, target: Target | None = None) -> str:
         assert target is None or target.build
         assert not self.held
+        return ""
 
     @contextmanager
     def working(self, target: Target | None = None) -> Iterator[None]:

@@ -77,9 +77,11 @@ class MachineGate:
             lock.show(MEASURING)
             yield time.monotonic() - started
 
-    def check(self, target: Target | None = None) -> None:
-        """Raise Refused if the file of a lock can't be used, or `target` has no card of its own where it needs one."""
-        self._locks.check(target)
+    def check(self, target: Target | None = None) -> str:
+        """Return the name of the card that `target` keeps ("": none). Raises Refused if the file of a lock can't be used, or
+        `target` has no card of its own where it needs one.
+        """
+        return self._locks.check(target)
 
     def beside(self, target: Target | None) -> tuple[Foreign, ...]:
         """Return the runs on other cards, which don't keep `target` from being measured."""

@@ -42,11 +42,15 @@ class MeasuringLocks:
         self._card: OwnCard | None = None
         self._told: Told = lambda _what, _waited_s, _others: None
 
-    def check(self, target: Target | None = None) -> None:
-        """Raise Refused if a lock's file can't be used, or `target` has no card of its own."""
+    def check(self, target: Target | None = None) -> str:
+        """Return the name of the card that `target` keeps ("": none). Raises Refused if a lock's file can't be used or `target`
+        has no card of its own where it needs one.
+        """
         self.machine.check()
-        if (card := self._card_of(target)) is not None:
-            self._of(card).check()
+        if (card := self._card_of(target)) is None:
+            return ""
+        self._of(card).check()
+        return card.name
 
     @contextlib.contextmanager
     def working(self, target: Target | None, *, wait_s: float) -> Iterator[None]:

@@ -18,6 +18,7 @@ class Begun(Struct, frozen=True, kw_only=True):
     simplifications in this epoch, `calibrated` the calibrated noise. `waivers` are the reasons why the patch runs although
     do-not-repeat rules match it. `extends`, if not empty, is the commit with the undecided record and the samples that this run
     continues. `device`, if not empty, is the device of a fleet that measures: no other goes on with the run.
+    `card`, if not empty, is the only one of the machine's that it is measured on (`gate: cards: own`).
     `kept_by`, if not empty, is the name by whose gain the change was kept beside an older baseline (Plan.kept_by).
     """
 
@@ -35,6 +36,7 @@ class Begun(Struct, frozen=True, kw_only=True):
     waivers: tuple[Waiver, ...] = ()
     extends: str = ""
     device: str = ""
+    card: str = ""
     kept_by: str = ""
 
 

@@ -27,7 +27,7 @@ class Sample(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     `hidden_ns` is, for each series, how much more time the harness measured than the sum of `ns`. `session` None means the
     search. `layout` is the number of the build that was timed, among those that differ in code placement alone. `config` is
     what the harness said it timed the build with (the fact `config` of `ready`), e.g. the tile shape of each size. `device` is
-    the device of a fleet that has measured; empty on one machine.
+    the device of a fleet, or the run's own card (`gate: cards: own`), that has measured; else empty.
     """
 
     round: int

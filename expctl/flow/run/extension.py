@@ -51,6 +51,7 @@ def extend(context: Context, record: Record) -> OpenRun:
     check_binding(queued)
     tools = context.tools_for(protocol, experiment)
     targets = preflight.choose_targets(protocol, tools.toolchains, record.target)
+    card = tools.gate.check(protocol.targets[record.target])
     show_title(context, experiment, queued, protocol, record.base, record.target)
     _check_conditions(context, tools, protocol, record, head, content=queued.content)
     with tools.gate.measuring(protocol.targets[record.target]):  # its builds are there already: nothing comes before the gate
@@ -70,6 +71,7 @@ def extend(context: Context, record: Record) -> OpenRun:
         calibrated=procedure.calibrated if procedure else None,
         waivers=record.waivers,
         extends=head,
+        card=card,
         kept_by=procedure.kept_by if procedure else "",
     )
     opened = OpenRun(
@@ -81,7 +83,7 @@ def extend(context: Context, record: Record) -> OpenRun:
         earlier=None,
         attempt=record.attempts,
         undecided=record,
-        before=_samples(context, record, head),
+        before=_samples(context, record, head, here=context.device or card),
     )
     _check_open(opened)
     rounds = len({sample.round for sample in opened.before})
@@ -132,12 +134,12 @@ def _check_conditions(context: Context, tools: Tools, protocol: Protocol, record
         raise _not_the_same(record.id, found)
 
 
-def _samples(context: Context, record: Record, head: str) -> tuple[Sample, ...]:
-    """Return the samples at `head`. Raises Refused unless they are the ones that `record` was made of, and of this device."""
+def _samples(context: Context, record: Record, head: str, *, here: str) -> tuple[Sample, ...]:
+    """Return the samples at `head`. Raises Refused unless `record` was made of them, by the device `here` alone."""
     samples = context.library.read_samples(head, record.id)
-    others = sorted({sample.device for sample in samples} - {context.device})
+    others = sorted({sample.device for sample in samples} - {here})
     if others:
-        raise _not_the_same(record.id, [f"device {others[0] or 'this machine'} -> {context.device or 'this machine'}"])
+        raise _not_the_same(record.id, [f"device {others[0] or 'this machine'} -> {here or 'this machine'}"])
     found = hashlib.sha256(context.samples_bytes(samples)).hexdigest()
     if found != record.samples_sha256:
         file = f"experiments/{record.id}/samples.jsonl"

@@ -135,10 +135,19 @@ def resume(context: Context, events: Sequence[Event], *, wanted: str, earlier: R
             where=f"experiments/{begun.id}",
             hint=f"restore it (git log -- experiments/{begun.id}) or propose the change under a new id",
         )
+    tools = context.tools_for(protocol, begun.id)
+    keeps_card = begun.card and not begun.device  # a fleet's device is asked for above
+    if keeps_card and (card := tools.gate.check(protocol.targets[begun.target])) != begun.card:
+        raise Refused(
+            f"{begun.id} has an unfinished run on another card",
+            code="unfinished-run-on-another-card",
+            expected=f"{begun.card}, which has begun it: samples of two cards are never put together",
+            found=card,
+            hint=f"expctl run {begun.id}, with the variable that shows it that card (docs/GATE.md, Several cards)",
+        )
     show_title(context, begun.id, queued, protocol, begun.base, begun.target)
     tell_older_gate(context, protocol, begun.base)
     context.progress.step("resume", f"an unfinished run goes on after {type(events[-1]).__name__.lower()}")
-    tools = context.tools_for(protocol, begun.id)
     undecided = context.library.record(begun.extends, begun.id) if begun.extends else None
     return OpenRun(
         context=context,
@@ -180,7 +189,7 @@ def begin(
     tools = context.tools_for(protocol, experiment)
     tools.gate.check()
     targets = preflight.choose_targets(protocol, tools.toolchains, wanted)
-    tools.gate.check(protocol.targets[targets.deciding])
+    card = tools.gate.check(protocol.targets[targets.deciding])
     check_binding(queued)
     if earlier is None:
         _check_second_device(context, protocol)
@@ -213,6 +222,7 @@ def begin(
         calibrated=noise,
         waivers=waivers,
         device=context.device,
+        card=card,
         kept_by=kept_by,
     )
     return OpenRun(

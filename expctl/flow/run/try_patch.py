@@ -54,8 +54,8 @@ class Tried:
 class _NoGate:
     """Waits for nobody: nothing is timed."""
 
-    def check(self, target: Target | None = None) -> None:
-        pass
+    def check(self, target: Target | None = None) -> str:  # noqa: ARG002  the port's signature
+        return ""
 
     def working(self, target: Target | None = None) -> nullcontext[None]:  # noqa: ARG002  the port's signature
         return nullcontext()
