@@ -190,6 +190,9 @@ def begin(
     tools.gate.check()
     targets = preflight.choose_targets(protocol, tools.toolchains, wanted)
     card = tools.gate.check(protocol.targets[targets.deciding])
+    for guard in (protocol.targets[name] for name in targets.guards):
+        if guard.test is not None:
+            tools.gate.check(guard)
     check_binding(queued)
     if earlier is None:
         _check_second_device(context, protocol)
