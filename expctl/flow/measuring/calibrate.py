@@ -65,6 +65,7 @@ def known_noise(context: Context, tools: Tools, protocol: Protocol, *, base: str
 
 def _measured(setup: Setup, rounds: int) -> Stored:
     context = setup.context
+    setup.tools.gate.check(setup.target)
     context.progress.working("build", setup.name)
     started = context.clock.monotonic_s()
     cwd = setup.check_out(setup.head, Side.BASELINE)

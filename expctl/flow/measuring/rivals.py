@@ -91,6 +91,7 @@ def _step(setup: Setup) -> Step:
 
 def _measured(setup: Setup, step: Step) -> Rivals:
     context, tools = setup.context, setup.tools
+    tools.gate.check(setup.target)
     context.progress.working("build", setup.name)
     started = context.clock.monotonic_s()
     cwd = setup.check_out(setup.head, Side.BASELINE)

@@ -177,6 +177,7 @@ def _tables(setup: Setup, rule: Tune, *, anew: bool) -> tuple[Folder, Folder]:
 
 
 def _session(setup: Setup, rule: Tune, tools: TuneTools, asked: Asked, what: str) -> Session:
+    setup.tools.gate.check(setup.target)
     cwd = setup.check_out(setup.head, Side.BASELINE)
     setup.context.progress.working("build", setup.name)
     built = setup.build(setup.head, cwd)
