@@ -131,3 +131,13 @@ def test_a_calibration_needs_its_card_before_anything_is_built(both: tuple[Forei
     del one.environment["CUDA_VISIBLE_DEVICES"]
     refused = one.expctl("calibrate", "--rounds", "5")
     assert (printed_code(refused.err), "build" in refused.out) == ("not-one-card", False)
+
+
+def test_who_times_a_cpu_asks_no_tool_for_cards(both: tuple[Foreign, Foreign], tmp_path: Path) -> None:
+    """nvidia-smi opens every card, beside whoever measures there, and may hang."""
+    one, _ = both
+    (tmp_path / "bin" / "nvidia-smi").write_text(f"#!/bin/sh\ntouch {tmp_path}/asked\n")
+    one.edit_protocol("    number_kind: device_time\n", "")
+    one.concluded("status")
+    one.concluded("gate")
+    assert not (tmp_path / "asked").exists()
