@@ -320,23 +320,26 @@ def gate_now(place: Place, protocol: "Protocol") -> "Callable[[], GateNow]":
 
     name = first_target(protocol)
     target = protocol.targets[name]
-    machine = gate(place, protocol.gate, own_cards(protocol.gate, protocol.environment))
+    machine = gate(place, protocol.gate, own_cards(protocol.gate, protocol.environment, on_gpu=target.uses_gpu))
     blocking = machine.look(target, quick=True)
     return lambda: GateNow(
         target=name, blocking=blocking(), not_asked=machine.slow_sensors(target), beside=machine.beside(target)
     )
 
 
-def own_cards(rule: "Gate", environment: "Environment", shows: "Mapping[str, str] | None" = None) -> "OwnCards | None":
-    """Return which cards steps with `environment` see, `shows` coming first; None unless a run keeps to its own, or `shows`
-    names one.
+def own_cards(
+    rule: "Gate", environment: "Environment", shows: "Mapping[str, str] | None" = None, *, on_gpu: bool
+) -> "OwnCards | None":
+    """Return which cards steps with `environment` see, `shows` coming first; None unless something is timed or tested on a GPU
+    (`on_gpu`) and a run keeps to its own, or `shows` names one.
     """
     import os
 
     from expctl.adapters.machine.own_cards import OwnCards
     from expctl.domain.protocol.model import Cards
 
-    return OwnCards({**os.environ, **environment.set, **(shows or {})}) if shows or rule.cards is Cards.OWN else None
+    asked = on_gpu and (shows or rule.cards is Cards.OWN)
+    return OwnCards({**os.environ, **environment.set, **(shows or {})}) if asked else None
 
 
 def gate(
@@ -571,6 +574,7 @@ def suite_run(
     from expctl.domain.protocol.model import Gate
     from expctl.files import atomic_write
     from expctl.suite.measure import measure
+    from expctl.suite.model import TimedOn
 
     apart = replace(place, state=place.state / "suite")
     git = reader(place)
@@ -588,7 +592,7 @@ def suite_run(
         left = [each for key, each in keys.items() if key not in found]
         has_protocol = git.place.head and git.read_file(git.head(), "protocol.yaml") is not None
         rule = suite.gate or (library(git).protocol(git.head()).gate if has_protocol else Gate())
-        cards = own_cards(rule, environment)
+        cards = own_cards(rule, environment, on_gpu=suite.timed_on is TimedOn.GPU)
         if cards is not None:
             environment = replace(environment, set={**environment.set, **cards.shown()})
         machine_gate = gate(apart, waiter.rule(rule), cards, experiment=f"suite {name}", told=waiter.told)
@@ -881,7 +885,8 @@ def _tools_for(
     mark, scratch = mark_of(place), place.state / "scratch"
     environment = with_interpreter(protocol.environment, root=place.root, state=place.state)
     of_side = partial(with_options, rule=protocol.options, root=place.root, state=place.state)
-    cards = own_cards(protocol.gate, environment, shows)
+    on_gpu = any(target.uses_gpu for target in protocol.targets.values())
+    cards = own_cards(protocol.gate, environment, shows, on_gpu=on_gpu)
     shown = {**(shows or {}), **(cards.shown() if cards is not None else {})}
     machine_gate = gate(place, waiter.rule(protocol.gate), cards, experiment=experiment, told=waiter.told)
     steps = StepRunner(

@@ -35,7 +35,7 @@ def gate(
     name = _known(protocol, target) if target else first_target(protocol)
     edited = git.is_edited(head, "protocol.yaml")
     with ConsoleProgress(sys.stderr if as_json else sys.stdout) as progress:
-        cards = wiring.own_cards(protocol.gate, protocol.environment)
+        cards = wiring.own_cards(protocol.gate, protocol.environment, on_gpu=protocol.targets[name].uses_gpu)
         machine = wiring.gate(place, replace(protocol.gate, wait_s=wait), cards, told=progress.waiting)
         blocking = machine.blocking(protocol.targets[name])
         if blocking and wait:

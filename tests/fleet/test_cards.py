@@ -64,15 +64,16 @@ def test_the_workers_card_comes_before_the_shell_and_the_protocol(monkeypatch: p
     set_ = Environment(set={CUDA: "0"})
     rule = Gate(cards=Cards.OWN)
     for shows, card in (({}, "GPU-a0"), (json.loads(f'{{"{CUDA}": "GPU-b1"}}'), "GPU-b1")):
-        cards = own_cards(rule, set_, shows)
+        cards = own_cards(rule, set_, shows, on_gpu=True)
         assert cards is not None
         assert cards.shown()[CUDA] == card
-    assert own_cards(replace(rule, cards=Cards.ALL), set_) is None
+    assert own_cards(replace(rule, cards=Cards.ALL), set_, on_gpu=True) is None
+    assert own_cards(rule, set_, on_gpu=False) is None
 
 
 @pytest.mark.usefixtures("two")
 def test_sensors_look_at_the_workers_card_though_it_keeps_the_whole_machine() -> None:
     """Of AMD's cards the steps see number 0 of those that ROCR_VISIBLE_DEVICES leaves: that is not the sensors' number 0."""
-    cards = own_cards(Gate(), Environment(), {CUDA: "GPU-b1"})
+    cards = own_cards(Gate(), Environment(), {CUDA: "GPU-b1"}, on_gpu=True)
     assert cards is not None
     assert cards.indices()[CUDA] == "1"
