@@ -159,7 +159,7 @@ def test_two_machines_whose_gpu_has_no_id_have_different_devices(tmp_path: Path,
     assert one.uuid != other.uuid
     assert devices.device_here(tmp_path / "one", machine=tmp_path)[0] == one
     (node / "properties").write_text("gfx_target_version 110501\nunique_id 255\n")
-    assert devices.device_here(tmp_path / "one", machine=tmp_path)[0].uuid == "GPU-ff"
+    assert devices.device_here(tmp_path / "one", machine=tmp_path)[0].uuid == "GPU-00000000000000ff"
 
 
 def test_a_worker_that_dies_between_two_jobs_is_lost_once() -> None:
