@@ -2,15 +2,22 @@
 
 import re
 
-UNNAMED = re.compile(r"(?:<unnamed>|\(anonymous namespace\)|\{anonymous\}|`anonymous namespace')(?:::)?")
+_UNNAMED = re.compile(r"(?:<?\bunnamed>|\(anonymous namespace\)|\{anonymous\}|`anonymous namespace')(?:::)?")
+_LOST_SCOPE = re.compile(r"(?<=\w)<unnamed>::")
+"""In an argument, an unnamed namespace whose outer ones were cut away, and a bracket with them: `Foo<at::<unnamed>::Bar>`."""
 _ENDING = re.compile(r"(?: \[clone [^\]]*\]|\.kd)+$")
+
+
+def without_unnamed(name: str) -> str:
+    """Return `name` without unnamed namespaces; `a::<unnamed>::b<c>` becomes `a::b<c>`."""
+    return _UNNAMED.sub("", _LOST_SCOPE.sub("<", name))
 
 
 def function_name(name: str) -> str:
     """Return a demangled kernel name without return type, template arguments, parameters, unnamed namespaces and `.kd`.
     `std::enable_if<x, void>::type prim::scan<int>(int)` becomes `prim::scan`; a plain name stays as it is.
     """
-    plain = _ENDING.sub("", UNNAMED.sub("", name)).removeprefix("void ")
+    plain = _ENDING.sub("", without_unnamed(name)).removeprefix("void ")
     bare = _without_arguments(plain)
     if bare == plain:
         return plain

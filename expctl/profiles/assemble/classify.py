@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from expctl.domain.patch.function_name import UNNAMED, function_name
+from expctl.domain.patch.function_name import function_name, without_unnamed
 from expctl.profiles.assemble.class_words import RULES
 from expctl.profiles.assemble.fused_names import fused_class
 from expctl.profiles.assemble.launcher_names import LAUNCHER, launched_class
@@ -58,6 +58,17 @@ class _Vocabulary:
 _PLAIN_WORK = (KernelClass.COPY, KernelClass.REDUCTION, KernelClass.ELEMENTWISE, KernelClass.OTHER)
 """Classes that are part of every other kind of work; a more specific class decides."""
 
+_BY_NAME = {
+    (KernelClass.COPY, KernelClass.REDUCTION),
+    (KernelClass.ELEMENTWISE, KernelClass.REDUCTION),
+    (KernelClass.REDUCTION, KernelClass.ELEMENTWISE),
+    (KernelClass.GEMM, KernelClass.ELEMENTWISE),
+    (KernelClass.CONVOLUTION, KernelClass.ELEMENTWISE),
+}
+"""Classes by operator and by name for which the name is right: steps beside an operator's work, such as a sort for an indexed
+write, a bias beside a product, a loss of each element.
+"""
+
 _WORK, _LIBRARIES = _Vocabulary((*RULES, *WEAK_RULES)), _Vocabulary(LIBRARIES)
 _NAMESPACES = _Vocabulary([rule for rule in RULES if rule.kind not in _PLAIN_WORK])
 _WRAPPER = re.compile(
@@ -75,7 +86,7 @@ _MOVING_FUNCTOR = re.compile(
 )
 _MOVING_WRAPPER = re.compile(r"(?<!with_)index|gather|scatter")
 _REDUCING_FUNCTOR = re.compile(r"multi_tensor_apply.{0,400}NormFunctor|scatter_gather.{0,400}::Reduce(?:Add|Mul|Mean|Max|Min)")
-_TRITON_ATTENTION = re.compile(r"_?(?:fwd|bwd)_kernel\w*|parallel_\w*(?:fwd|bwd)\w*")
+_TRITON_ATTENTION = re.compile(r"_?(?:fwd|bwd)_(?:k?v_|q_)?kernel\w*|parallel_\w*(?:fwd|bwd)\w*")
 """Bare names that Triton's examples give to attention, and many after them."""
 _LINEAR_ATTENTION = re.compile(r"chunk(?:wise)?_(?!state|scan|cumsum)\w*(?:fwd|bwd)\w*")
 """Linear attention by chunks; state space models put an underscore before."""
@@ -85,6 +96,10 @@ _BARE_GATHER = re.compile(r"_*(?:vectorized_?)?gather_?(?:nd|v2|rows?)?_?(?:op)?
 """A gather of nothing named looks up whole rows; those of experts, sorted keys or caches say so."""
 _BY_THE_RUNTIME = re.compile(r"\[?(?:(?:cuda|hip|unified memory) )*mem(?:cpy|set)\b", re.IGNORECASE)
 """What profilers call copies and fills that no kernel does: `Memcpy DtoH (Device -> Pageable)`, `[CUDA memset]`."""
+_SECOND_STAGE = re.compile(r"_gpu__red$")
+"""What OpenACC's compilers add to the kernel that ends a sum."""
+_INDEXING = re.compile(r"(?<=_kernel)_(?:linear|cartesian)$")
+"""How Julia's kernels count their elements."""
 _NO_NAME = re.compile(
     r"(?:k|cuda|gpu|device|the|run|main|fwd|bwd|forward|backward|_)*"
     r"(?:kernel|run|main|func|entry|invoke|stage|impl|fwd|bwd|forward|backward|apply(?:_?generic)?)s?_?\d*",
@@ -103,13 +118,16 @@ _OLD_CUDNN = re.compile(r"(?:^|_)[a-z]\d*cudnn_")
 def classify(name: str, operators: Sequence[str] = ()) -> KernelClass:
     """Return the class of the kernel `name`, mangled or not; OTHER when no rule matches.
 
-    `operators` are those of torch that launched it, outermost first. The innermost decides before the name, with two
-    exceptions: a kernel that copies by its name does so in any operator, and an embedding that looks up rows copies nothing.
+    `operators` are those of torch that launched it, outermost first. The innermost decides before the name, with three
+    exceptions: a kernel that copies by its name does so in any operator, an embedding that looks up rows copies nothing, and
+    steps beside an operator's work are what their names say.
     """
     by_name = _by_name(name)
     if not operators or not operators[-1].startswith(("aten::", "c10d::")):
         return by_name
     by_operator = _WORK.find(_tokens(operators[-1])) or KernelClass.OTHER
+    if (by_operator, by_name) in _BY_NAME:
+        return by_name
     if by_operator in _PLAIN_WORK:
         if any("embedding" in each for each in operators):
             return KernelClass.EMBEDDING
@@ -124,11 +142,11 @@ def _tokens(text: str) -> list[str]:
 
 
 def _by_name(name: str) -> KernelClass:
-    name = UNNAMED.sub("", unmangled(name[:NAME_READ]))
+    name = without_unnamed(unmangled(name[:NAME_READ]))
     if _BY_THE_RUNTIME.match(name):
         return KernelClass.COPY
     head = function_name(name)
-    scope, _, base = head.rpartition("::")
+    scope, _, base = _INDEXING.sub("", head).rpartition("::")
     if _WRAPPER.search(head) or _FOR_EACH.search(name):
         return _class_of_functor(name, base)
     if LAUNCHER.search(base):
@@ -150,6 +168,12 @@ def _by_name(name: str) -> KernelClass:
     found = own_kind or _known(_WORK.find(arguments)) or _NAMESPACES.find(spaces)
     if found is None and _NO_NAME.fullmatch(base):
         found = _WORK.find(_tokens(scope.rpartition("::")[2]))
+    if not _known(found) and _SECOND_STAGE.search(base):
+        return KernelClass.REDUCTION
+    if not _known(found) and _SECOND_STAGE.search(base):
+        return KernelClass.REDUCTION
+    if not _known(found) and _SECOND_STAGE.search(base):
+        return KernelClass.REDUCTION
     if found is None and _TRITON_ATTENTION.fullmatch(base):
         return KernelClass.ATTENTION
     return found or _LIBRARIES.find([*own, *arguments, *spaces]) or KernelClass.OTHER
