@@ -13,18 +13,21 @@ RULES: tuple[Rule, ...] = (
     Rule(
         K.OTHER,
         """
-        init_rng rng_init init_curand curand_init setup_curand curand_setup setup_rng rng_setup init_states init_rand
-        rand_init random_states random_walk setup_states curand_states initialize_curand random_init empty_kernel gcn_conv
-        gat_conv sage_conv gin_conv graph_conv selective_scan chunk_scan ssm_scan nbnxm nbnxn padding_offset padding_offsets
-        dslash clover stop_words stop_criterion stop_criteria length_criterion reciprocal_convolution
+        topp_initialization init_rng rng_init init_curand curand_init setup_curand curand_setup setup_rng rng_setup init_states
+        init_rand rand_init random_states random_walk setup_states curand_states initialize_curand random_init empty_kernel
+        gcn_conv gat_conv sage_conv gin_conv graph_conv selective_scan chunk_scan ssm_scan nbnxm nbnxn padding_offset
+        padding_offsets dslash clover stop_words stop_criterion stop_criteria length_criterion reciprocal_convolution
+        runtime_args curand_initialize curand_batch conj_grad conjugate_gradient gather_force gather_forces cast_ray cast_rays
+        ray_cast xs_lookup lookup_xs tile_ranges duplicate_with_keys prepare_grouped_gemm prepare_group_gemm gemm_starts lud
+        compute_split node_split
         """,
         "^pme",
     ),
     Rule(
         K.COPY,
         """
-        mat_transpose mat_trans layout_transform concat_and_cast mem_set copy_image tensor_transform transform_tensor
-        concat_mla kv_buffer kv_indices kv_indptr transform4d transform_0213 sub_tensor_op_with_cast sub_tensor_op_with_sub
+        mat_transpose mat_trans layout_transform concat_and_cast mem_set copy_image tensor_transform transform_tensor concat_mla
+        deep_ep_permute kv_buffer kv_indices kv_indptr transform4d sub_tensor_op_with_cast sub_tensor_op_with_sub
         sub_tensor_op_with_transform mla_copy transpose_attn transpose_attention transpose_attentions store_mla store_flashmla
         to_nchw to_nhwc to_ncdhw to_ndhwc ncqhw nchw_to nhwc_to ncdhw_to ndhwc_to col_2_row_major row_2_col_major
         """
@@ -43,10 +46,10 @@ RULES: tuple[Rule, ...] = (
         K.COPY,
         """
         copy_buffer fill_buffer reshape_and_cache concat_and_cache cat_and_cache set_rows append_kv kv_append append_paged_kv
-        write_kv store_kv update_kv_cache kv_cache_update kv_update copy_kv_cache copy_blocks swap_blocks gather_cache
-        cp_gather kv_scatter cache_scatter cache_write write_cache kv_cache_copy copy_cache kv_copy kv_trans reshape_cache
-        fill_kv_cache flatten_kv destindex_copy_kv insert_k_cache gather_kv move_kv token_pool cache_loc cache_locs write_req
-        kv_transfer transfer_kv save_kv load_kv pack_kv unpack_kv process_kv reindex_kv_cache
+        write_kv store_kv update_kv_cache kv_cache_update kv_update copy_kv_cache copy_blocks swap_blocks gather_cache cp_gather
+        kv_scatter cache_scatter cache_write write_cache kv_cache_copy copy_cache kv_copy kv_trans reshape_cache fill_kv_cache
+        flatten_kv destindex_copy_kv insert_k_cache gather_kv move_kv token_pool cache_loc cache_locs write_req kv_transfer
+        transfer_kv save_kv load_kv pack_kv unpack_kv process_kv reindex_kv_cache maybe_dequant_cache k_and_s
         """,
     ),
     Rule(K.REDUCTION, "block_all_reduce warp_all_reduce k_nearest knn graph_send"),
@@ -72,11 +75,11 @@ RULES: tuple[Rule, ...] = (
         fwd_grouped_kernel grouped_kernel_stage decode_grouped fwd_kernel_alibi bwd_kernel_dq bwd_kernel_dkv bwd_kernel_split
         bwd_kernel_fused bwd_dq bwd_dkv dkdv dkdvdq dqkv pa_prefill pa_decode pa_fwd pa_bf pa_fp merge_state merge_states
         lse_combine combine_lse fwd_combine qk_softmax_v prefill_with_ragged_kv_cache with_kv_cache qk_dot dsa_indexer
-        indexer_logits fp8_index context_prefill extend_prefill chunk_scaled_dot parallel_nsa nsa_fwd nsa_bwd
-        chunk_transform_qk hstu sage_fwd sage_bwd token_att pa_metadata paged_decode paged_prefill sparse_decode
-        sparse_prefill ragged_prefill batch_decode batch_prefill single_decode single_prefill natten na1d na2d na3d
-        neighborhood decode_stage prefill_stage context_fwd prefill_fwd decode_fwd dot_do_o bwd_preprocess intra_chunk
-        inter_chunk chunk_delta delta_h chunk_local_h gated_delta
+        indexer_logits fp8_index context_prefill extend_prefill chunk_scaled_dot parallel_nsa nsa_fwd nsa_bwd chunk_transform_qk
+        hstu sage_fwd sage_bwd token_att pa_metadata paged_decode paged_prefill sparse_decode sparse_prefill ragged_prefill
+        batch_decode batch_prefill single_decode single_prefill natten na1d na2d na3d neighborhood decode_stage prefill_stage
+        context_fwd prefill_fwd decode_fwd dot_do_o bwd_preprocess intra_chunk inter_chunk chunk_delta delta_h chunk_local_h
+        gated_delta reduce_segments decode_att pa_ps pa_reduce clean_logits ms_deformable softmax_gemm thd_out thd_lse
         """,
         r"attention flash(?:attn|fwd|bwd|decode|mla|kda) attn fmha splitkv pagedkv xqa ^attend ^l?mha$",
     ),
@@ -84,44 +87,46 @@ RULES: tuple[Rule, ...] = (
         K.FFT,
         """
         sp_radix dp_radix hp_radix twiddle twiddles r2c c2r chirp transpose_rtc loadstore_modifier real_complex sp_vector
-        dp_vector sp_real dp_real
+        dp_vector sp_real dp_real stft istft
         """,
         r"fft ^[sdh]pradix bluestein stockham",
     ),
     Rule(
         K.CONVOLUTION,
         """
-        fprop dgrad wgrad wrw igemm_fwd igemm_bwd igemm_gtc implicit_gemm col2im im2col im3d2col vol2col col2vol vol2im
-        row2col col2row mlir_gen_igemm upfirdn im2d2col compute_offsets_kernel precompute_indices compute_b_offsets
-        compute_a_offsets cudnn_cnn
+        fprop dgrad wgrad wrw igemm_fwd igemm_bwd igemm_gtc implicit_gemm col2im im2col im3d2col vol2col col2vol vol2im row2col
+        col2row mlir_gen_igemm upfirdn im2d2col compute_offsets_kernel precompute_indices compute_b_offsets compute_a_offsets
+        cudnn_cnn xdlops_bwd_weight row_filter column_filter filter_acts img_acts weight_acts
         """,
         r"^wino ^(?!un|re)\w*conv(?!er|ex|ec|o$) winograd depthwise im2col col2im ^[a-z]cudnn",
     ),
     Rule(
         K.COPY,
         """
-        interleave transform_weights pack_weights permute_weights shuffle_weights preshuffle_weights rearrange_kn_weight
-        make_sequential fp8_preprocess to_padded
+        interleave moe_permute moe_unpermute transform_weights pack_weights permute_weights shuffle_weights preshuffle_weights
+        rearrange_kn_weight make_sequential fp8_preprocess to_padded
         """,
         r"repack",
     ),
     Rule(
         K.ELEMENTWISE,
         """
-        sum_arrays sum_matrix_on grayscale rgb_to yuv_to nv12_to sample_uniform sample_normal sample_gamma sample_exponential
-        quantize_mmq gguf_quantize mmq_quant quant_mmq gemm_output scale_and_cast cast_fp8 fp8_cast cast_mxfp8 cast_nvfp4
-        rms_prop diag_mask nearest_neighbor grid_sample grid_sampler bilinear_sampler bilinear_sampling zero_point
-        silu_mul_quant silu_mul_fp8 silu_and_mul act_and_mul gelu_and_mul dequant_marlin reconstruct_kernel reconstruct_gptq
-        reconstruct_exllama act_quant kdequant_mm activation_quant cvt_color
+        sum_arrays sum_matrix_on grayscale greyscale rgb_to yuv_to nv12_to sample_uniform sample_normal sample_gamma
+        sample_exponential quantize_mmq gguf_quantize mmq_quant quant_mmq gemm_output scale_and_cast cast_fp8 fp8_cast
+        cast_mxfp8 cast_nvfp4 rms_prop diag_mask nearest_neighbor grid_sample grid_sampler bilinear_sampler bilinear_sampling
+        zero_point silu_mul_quant silu_mul_fp8 silu_and_mul act_and_mul gelu_and_mul dequant_marlin reconstruct_kernel
+        reconstruct_gptq reconstruct_exllama act_quant kdequant_mm activation_quant cvt_color per_channel_cast per_token_cast
+        per_block_cast per_tensor_cast cast_transpose cast_and_scale scaled_cast cast_and_transpose qkv_bias bias_transpose
+        image_normalization image_normalize normalize_image convert_offset box_muller quasirandom
         """,
     ),
     Rule(
         K.REDUCTION,
         """
-        moe_fused_gate moe_gate fused_gate_topk moe_align moe_sort moe_sorting moe_routing moe_topk moe_gating experts_gating
-        expert_sort count_expert expert_count moe_sum moe_reduce routing_indices expert_offsets blockscale_offsets
-        moe_aux_loss noaux_tc align_block_size first_token_offset expert_map expt bitmatrix backward_bias bias_backward
-        grad_bias row_id_map top_1_gating top_2_gating multi_tensor_l2norm
+        moe_fused_gate moe_gate fused_gate_topk moe_align moe_combine moe_accum mm_ids gather_sum post_reorder moe_sort
+        moe_sorting moe_routing moe_topk moe_gating experts_gating expert_sort count_expert expert_count moe_sum moe_reduce
+        routing_indices expert_offsets blockscale_offsets moe_aux_loss noaux_tc align_block_size first_token_offset expert_map
+        expt bitmatrix backward_bias bias_backward grad_bias row_id_map top_1_gating top_2_gating multi_tensor_l2norm
         """,
     ),
     Rule(
@@ -130,10 +135,11 @@ RULES: tuple[Rule, ...] = (
         tensile mm bmm addmm baddbmm sbmm smm mv addmv bmv wv_split wvsplitkq skinny marlin machete fused_moe fused_experts
         moe_mlp fused_mlp mlp_fused ffn_fused moe_stage1 moe_stage2 moe1 moe2 fmoe fc qlinear quantized_linear w4a16 w4a8 w8a8
         w8a16 a16w16 a16w4 a16w8 a8w8 a8w4 a4w4 mmul mmvq mmq mmvf mat_mul mat_vec vec_mat mat_mult matrix_mul matrix_mult
-        matrix_multiply matrix_multiplication matrix_vector matrix_product split_k_reduce split_k_reduction stream_k
-        batched_dot dot_general mlir_dot quant_dot nn_dense syr2k her2k rank_2_k qmv qmm qvm 8_linear 4_linear tbmv tpmv tbsv
-        tpsv trsv block_persist rnn_persist hemm symm_kernel trmm trmv symv trsm gbmv sbmv ger bgmv sgmv lora_shrink
-        lora_expand lora_a lora_b gptq bitlinear outer_product kron contraction gett einsum
+        matrix_multiply matrix_multiplication matrix_vector matrix_product split_k_reduce split_k_reduction stream_k batched_dot
+        dot_general mlir_dot quant_dot nn_dense syr2k her2k rank_2_k quant_linear linear_relu linear_gelu linear_silu
+        linear_bias atax mvt gesummv gemver qmv qmm qvm 8_linear 4_linear tbmv tpmv tbsv tpsv trsv block_persist rnn_persist
+        hemm symm_kernel trmm trmv symv trsm gbmv sbmv ger bgmv sgmv lora_shrink lora_expand lora_a lora_b gptq bitlinear
+        outer_product kron contraction gett einsum
         """,
         r"""
         gemm(?!a) gemv gemt matmul mulmat matvec nvjet ^cijk spmv spmm sddmm matrixmul flatmm ^t?gmm$ (?:sy|he)rkx?$
@@ -151,15 +157,15 @@ RULES: tuple[Rule, ...] = (
     Rule(
         K.REDUCTION,
         """
-        aten_norm nnz l1_norm one_norm reduce_tensor global_norm onesweep bias_grad calc_bias_diff xent segment_csr
-        segment_coo partition_agent kth_value kth_values gather_median adaptive_average bucketize device_rle
-        device_segment_fixup device_select device_compact device_partition lookback_scan top_k top_p min_p arg_sort amax
-        abs_max asum gumbel cross_entropy loss sampling sampler multinomial sample_token rejection_sample greedy_sample
-        random_sample rejection_kernel resample block_select warp_select std_dim std_mean amin aminmax celoss all_finite
-        vector_norm grad_norm gradient_norm l2norm_reduce nrm2 sum_of_squares beam_search nll find_min find_max find_minimum
-        find_maximum find_best frobenius_norm compute_norm compute_norms calc_norm calculate_norm norm_squared squared_norm
-        norm_sq vec_norm inf_norm max_norm abs_norm two_norm euclidean_norm p_norm lp_norm diff_norm error_norm row_norms
-        col_norms column_norms scatter_view downscale downsample check_nan check_numerics reverse_indices index_and_segment
+        aten_norm nnz l1_norm one_norm reduce_tensor global_norm onesweep bias_grad calc_bias_diff xent segment_csr segment_coo
+        partition_agent kth_value kth_values gather_median adaptive_average bucketize device_rle device_segment_fixup
+        device_select device_compact device_partition lookback_scan top_k top_p min_p arg_sort amax abs_max asum gumbel
+        cross_entropy loss sampling sampler multinomial sample_token rejection_sample greedy_sample random_sample
+        rejection_kernel resample block_select warp_select std_dim std_mean amin aminmax celoss all_finite vector_norm grad_norm
+        gradient_norm l2norm_reduce nrm2 sum_of_squares beam_search nll find_min find_max find_minimum find_maximum find_best
+        frobenius_norm compute_norm compute_norms calc_norm calculate_norm norm_squared squared_norm norm_sq vec_norm inf_norm
+        max_norm abs_norm two_norm euclidean_norm p_norm lp_norm diff_norm error_norm row_norms col_norms column_norms
+        scatter_view downscale downsample check_nan check_numerics reverse_indices index_and_segment
         """,
         r"""
         criterion topk crossentropy xentropy argmax argmin argsort nllloss absmax dbias i[sdcz]?am(?:ax|in)$
@@ -185,9 +191,9 @@ RULES: tuple[Rule, ...] = (
     Rule(
         K.EMBEDDING,
         """
-        emb lookup_table get_rows get_row index_select_large_index index_select_small_index wte wpe tbe word_emb
-        sum_and_scatter krn_partial krn_partials partial_segments compute_grad_weight encoder_forward encoder_backward
-        linearize_index linearize_cache
+        emb lookup_table get_rows get_row index_select_large_index index_select_small_index wte wpe tbe word_emb sum_and_scatter
+        krn_partial krn_partials partial_segments compute_grad_weight encoder_forward encoder_backward linearize_index
+        linearize_cache
         """,
         r"embed",
     ),
@@ -199,13 +205,13 @@ RULES: tuple[Rule, ...] = (
         activate gradient_array shortcut gradient_descent interp bnll lstm_unit lstm_acts lstm_cell gru_cell rnn_cell act_mul
         erf sgd lamb adagrad adadelta rprop asgd lars ftrl lion nesterov sgd_momentum momentum_update apply_momentum
         dense_momentum sparse_apply sparse_momentum merged_momentum momentum_functor weight_momentum muon optimizer optim
-        ema_update weight_decay threefry mt19937 prng rng bernoulli distribution gen_sequenced generate_seed elem_wise
-        bin_bcast op_tensor sub_tensor_op op_1_d_tensor op_2_d_tensor op_3_d_tensor op_4_d_tensor op_5_d_tensor neuron
-        scaled_fp8 fp8_scale convert_fp8 convert_fp4 fp8_convert rowwise_to upcast_from downcast_to cvt_e4m3 cvt_e5m2
-        mxfp8_kernel mxfp4_kernel masked_fill penalties penalty logit_bias logits_bias logits_processor bad_words repeat_ngram
+        ema_update weight_decay threefry mt19937 prng rng bernoulli distribution gen_sequenced generate_seed elem_wise bin_bcast
+        op_tensor sub_tensor_op op_1_d_tensor op_2_d_tensor op_3_d_tensor op_4_d_tensor op_5_d_tensor neuron scaled_fp8
+        fp8_scale convert_fp8 convert_fp4 fp8_convert rowwise_to upcast_from downcast_to cvt_e4m3 cvt_e5m2 mxfp8_kernel
+        mxfp4_kernel masked_fill penalties penalty logit_bias logits_bias logits_processor bad_words repeat_ngram
         grammar_bitmask token_bitmask logits_bitmask vocab_mask apply_temperature temperature_kernel temperature_penalty
-        scale_temperature add_bias bias_add bias_act mul_add scale_bias scale_shift shift_scale channel_scale modulate
-        gate_mul apply_scale split_scale generic_tensor mshadow_op mersenne lower_case upper_case
+        scale_temperature add_bias bias_add bias_act mul_add scale_bias scale_shift shift_scale channel_scale modulate gate_mul
+        apply_scale split_scale generic_tensor mshadow_op mersenne lower_case upper_case
         """
         + changes(WIDE_TYPES, NARROW_TYPES)
         + "".join(f" to{each} {each}to" for each in NARROW_TYPES.split()),
@@ -221,16 +227,16 @@ RULES: tuple[Rule, ...] = (
     Rule(
         K.COPY,
         """
-        copies cat contiguous indexing index_select index_sample index_put index_add index_func index_kernel append fill
-        filled fills zero zeros ones cast casts conversion cvt take pad unpad swap reorder rearrange arrange reorg remap
-        relayout pack_tensor unpack reshape deinterleave pack_qkv split_qkv qkv_split dup_by_rows lowp repeat expand flip roll
-        reverse set_to_value set_to_int set_to_zero unstack vstack hstack slice slices narrow flatten unflatten arange iota
-        linspace eye full_kernel set_value set_values set_constant set_const set_scalar set_columns set_default set_buffer
-        set_array set_matrix set_tensor set_vector set_kernel set_data set_float numpy_full identity clone as_strided unfold
-        fold one_hot split_tensor range_kernel logspace update_cache shift_partition window_partition window_reverse to_fp16
-        to_bf16 merge_heads split_heads space_to_depth depth_to_space image_merge row_major_to_col32 upload download get_index
-        set_index blocked_layout triu tril diag_kernel crop broadcast_to to_dense to_sparse dense_to sparse_to full_tensor
-        view_value set_val reset_duplicates
+        copies cat contiguous indexing index_select index_sample index_put index_add index_func index_kernel append fill filled
+        fills zero zeros ones cast casts conversion cvt take pad unpad swap reorder rearrange arrange reorg remap relayout
+        pack_tensor unpack reshape deinterleave pack_qkv split_qkv qkv_split dup_by_rows lowp repeat expand flip roll reverse
+        set_to_value set_to_int set_to_zero unstack vstack hstack slice slices narrow flatten unflatten arange iota linspace eye
+        full_kernel set_value set_values set_constant set_const set_scalar set_columns set_default set_buffer set_array
+        set_matrix set_tensor set_vector set_kernel set_data set_float numpy_full identity clone as_strided unfold fold one_hot
+        split_tensor range_kernel logspace update_cache shift_partition window_partition window_reverse to_fp16 to_bf16
+        merge_heads split_heads space_to_depth depth_to_space image_merge row_major_to_col32 upload download get_index set_index
+        transform_0213 trans_qkv thd_read thd_partition get_item set_item matrix_trans blocked_layout triu tril diag_kernel crop
+        broadcast_to to_dense to_sparse dense_to sparse_to full_tensor view_value set_val reset_duplicates
         """
         + changes(WIDE_TYPES),
         r"""
@@ -241,12 +247,13 @@ RULES: tuple[Rule, ...] = (
     Rule(
         K.REDUCTION,
         """
-        sums arg_max arg_min cummax cumprod bincount logsumexp unpooling prefix sorted_merge bitonic hist pool maxunpool
-        unique segmented sample samples count counts nonzero mean variance moments dot dotc dotu vdot inner_product
-        scalar_prod scalar_product any_kernel all_kernel any_dim all_dim binary_search check_finite not_finite has_nan has_inf
-        find_nan top_1 top_2 top_n top_one norm2 entropy subsample segsum sorted_search lse kl_div jsd mse smooth_l1 ctc
-        median compute_mode quantile quantiles percentile accuracy search_sorted radix_kernel logprobs histo stats statistics
-        shfl bsum
+        sums arg_max arg_min cummax cumprod bincount logsumexp unpooling prefix sorted_merge bitonic hist pool maxunpool unique
+        segmented sample samples count counts nonzero mean variance moments dot dotc dotu vdot inner_product scalar_prod
+        scalar_product any_kernel all_kernel any_dim all_dim binary_search check_finite not_finite has_nan has_inf find_nan
+        top_1 top_2 top_n top_one norm2 entropy subsample segsum sorted_search lse kl_div jsd mse smooth_l1 ctc median
+        compute_mode quantile quantiles percentile accuracy search_sorted radix_kernel logprobs histo stats statistics shfl bsum
+        nansum nanmean nanmax nanmin std_dev std_kernel odd_even brent_kung kogge_stone select_k warpsort summation blelloch
+        hillis_steele
         """,
         r"""
         reduc cumsum cumprod prefixsum sumexp histogram pooling maxpool avgpool averagepool adaptive(?:max|average) sort(?!ed)
@@ -259,26 +266,26 @@ RULES: tuple[Rule, ...] = (
         particle particles atom atoms molecule molecules velocity velocities force forces pressure density densities energy
         energies momentum temperature viscosity vorticity turbulence advect advection convection diffusion flux fluxes hydro
         gravity stencil laplacian poisson jacobi seidel boundary boundaries lattice voxel voxels mesh triangle triangles ray
-        rays photon photons pixel pixels halo ghost neighbor neighbors neighbour neighbours centroid centroids population
-        swarm pose poses quat quaternion trajectory camera quantum qubit qubits pointer pointers ptrs tree trees leaf leaves
-        fitness genome kmer black_scholes distance distances coordinate coordinates coords potential potentials dipole dipoles
-        charge charges bfs sssp vertex vertices sha256 md5 cipher nonce mandelbrot nbody collide collision
+        rays photon photons pixel pixels halo ghost neighbor neighbors neighbour neighbours centroid centroids population swarm
+        pose poses quat quaternion trajectory camera quantum qubit qubits pointer pointers ptrs tree trees leaf leaves fitness
+        genome kmer black_scholes distance distances coordinate coordinates coords potential potentials dipole dipoles charge
+        charges radiance render bfs sssp vertex vertices sha256 md5 cipher nonce mandelbrot nbody collide collision
         """,
     ),
     Rule(
         K.ELEMENTWISE,
         """
-        rescale upsample axpby axpy add adds addition sub subtract mul multiply div divide pow powx power exp log sqrt rsqrt
-        abs neg negate sin cos tan sincos atan floor ceil round sign clip threshold where mask masked masks fma scaling triad
+        rescale upsample axpby axpy add adds addition sub subtract mul multiply div divide pow powx power exp log sqrt rsqrt abs
+        neg negate sin cos tan sincos atan floor ceil round sign clip threshold where mask masked masks fma scaling triad
         lin_comb linear_combination act reciprocal square sqr cube xor compare equal greater less logical bitwise lerp addcmul
         addcdiv add_residual residual_add fused_residual residual_forward residual_backward increment plus_scalar upsampling
-        hypot isnan isinf isfinite nan_to_num min_max maximum minimum polynomial transform for_each apply_op saturate acos
-        asin acosh asinh atanh arccos arcsin arctan cosh sinh expm1 trunc frac heaviside erfc erfinv digamma lgamma gcd lcm
-        hardtanh logaddexp xlogy isclose absolute had_ff had_hf hadamard fwt mixup token_shift mod fmod remainder unary binary
-        functor uniform multi_tensor gpu_map julia_map exponential exponentiate mult usub conj imag arith arithmetic
-        multiplication division subtraction operator_bcast operator_element trinary ternary penalize isin dropblock fix_nan
-        reset_nan conjugate ceiling angle invert regularize novograd active_fwd active_bwd alibi left_shift right_shift sobol
-        fake rgb bgr rgba bgra yuv hsv bayer debayer demosaic
+        hypot isnan isinf isfinite nan_to_num min_max maximum minimum polynomial transform for_each apply_op saturate acos asin
+        acosh asinh atanh arccos arcsin arctan cosh sinh expm1 trunc frac heaviside erfc erfinv digamma lgamma gcd lcm hardtanh
+        logaddexp xlogy isclose absolute had_ff had_hf hadamard fwt mixup token_shift mod fmod remainder unary binary functor
+        uniform multi_tensor gpu_map julia_map exponential exponentiate mult usub conj imag arith arithmetic multiplication
+        division subtraction operator_bcast operator_element trinary ternary penalize isin dropblock fix_nan gpu_broadcast
+        fg_kernel dfg_kernel reset_nan conjugate ceiling angle invert regularize novograd active_fwd active_bwd alibi left_shift
+        right_shift sobol fake rgb bgr rgba bgra yuv hsv bayer debayer demosaic
         """,
         r"""
         ^v(?:ec)?(?:tor)?_?add vecadd vecmul ax(?:p|pb|b)y ^axp bias resiz upsample interpolat clamp addmul muladd scale$

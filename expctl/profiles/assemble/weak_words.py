@@ -29,6 +29,7 @@ WEAK_RULES: tuple[Rule, ...] = (
         kv_cache k_cache v_cache
         """,
     ),
+    Rule(K.CONVOLUTION, "sobel scharr prewitt gaussian_filter gauss_filter box_filter", r"blur"),
     Rule(K.GEMM, "down"),
 )
 """Words that are part of many names; they decide where none of the words above is found."""
