@@ -25,6 +25,9 @@ FAMILIES = {
         K.ELEMENTWISE,
         "imageNormalizationKernel normalize_image colorToGreyscaleConversion boxMuller quasirandomGeneratorKernel",
     ),
+    "optimizers by hand": (K.ELEMENTWISE, "update_weights_kernel updateParams"),
+    "rotary positions in mixed capitals": (K.ELEMENTWISE, "RoPEKernel applyRoPE fusedRoPEKernel MRoPE RoPe_rotation_kernel"),
+    "gradients of losses": (K.ELEMENTWISE, "nll_loss_backward_reduce_cuda_kernel_2d"),
     "gated units of training libraries": (K.ELEMENTWISE, "_fg_kernel _DWf_DW_dfg_kernel"),
     "what launches any broadcast": (K.ELEMENTWISE, "gpu_broadcast_kernel_linear"),
     "set-up of samplers, generators and grouped products": (
@@ -38,7 +41,8 @@ FAMILIES = {
         K.OTHER,
         """
         gather_force_kernel gatherForces cast_ray_kernel cast_rays xs_lookup_kernel_baseline identifyTileRanges
-        duplicateWithKeys accumulate_render_radiance lud_diagonal nvkernel_conj_grad_F1L501_2 ML::DT::nodeSplitKernel
+        duplicateWithKeys accumulate_render_radiance lud_diagonal forward_sub nvkernel_conj_grad_F1L501_2
+        ML::DT::nodeSplitKernel
         """,
     ),
     "parts of attention": (
@@ -50,7 +54,7 @@ FAMILIES = {
     ),
     "experts' tables and sums": (
         K.REDUCTION,
-        "mm_ids_helper moe_combine moe_accum moe_gather_sum_k post_reorder_triton_kernel",
+        "mm_ids_helper moe_combine combine_moe_outputs_kernel moe_accum moe_gather_sum_k post_reorder_triton_kernel",
     ),
     "scans, sorts, choices": (
         K.REDUCTION,
@@ -66,9 +70,12 @@ FAMILIES = {
         """,
     ),
     "copies with words of arithmetic": (K.COPY, "cupy_getitem_mask matrixTrans thd_read_half_tensor_kernel trans_qkv"),
-    "fused layers": (
+    "fused layers, products by other names": (
         K.GEMM,
-        "fused_linear_relu quant_linear_w8a32_kernel atax_kernel1 mvt_kernel1 gesummv_kernel",
+        """
+        MultiplyMatrices coalescedMultiply sharedABMultiply fused_linear_relu quant_linear_w8a32_kernel atax_kernel1
+        mvt_kernel1 gesummv_kernel qkv_projection_kernel
+        """,
     ),
     "image filters and gradients of weights": (
         K.CONVOLUTION,
@@ -77,6 +84,11 @@ FAMILIES = {
         kernel_batched_gemm_xdlops_bwd_weight filterActs_YxX_color
         """,
     ),
+    "cuDNN's own copies of CUTLASS": (
+        K.CONVOLUTION,
+        "cutlass_cudnn_infer::Kernel<cutlass_tensorop_f16> cutlass__5x_cudnn::Kernel<X>",
+    ),
+    "resizing as ONNX runtime spells it": (K.ELEMENTWISE, "onnxruntime::cuda::_UpampleNearestKernel<float>"),
     "short Fourier transforms": (K.FFT, "stft_kernel"),
 }
 NAMES = {name: kind for kind, names in FAMILIES.values() for name in names.split()}

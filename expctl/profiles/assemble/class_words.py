@@ -19,7 +19,7 @@ RULES: tuple[Rule, ...] = (
         padding_offsets dslash clover stop_words stop_criterion stop_criteria length_criterion reciprocal_convolution
         runtime_args curand_initialize curand_batch conj_grad conjugate_gradient gather_force gather_forces cast_ray cast_rays
         ray_cast xs_lookup lookup_xs tile_ranges duplicate_with_keys prepare_grouped_gemm prepare_group_gemm gemm_starts lud
-        compute_split node_split
+        forward_sub backward_sub compute_split node_split
         """,
         "^pme",
     ),
@@ -39,7 +39,7 @@ RULES: tuple[Rule, ...] = (
     Rule(K.NORMALISATION, "rms_rope norm_rope qknorm_rope qnorm_rope norm_mrope norm_rotary norm_and_rope rmsnorm_rope"),
     Rule(
         K.ELEMENTWISE,
-        "rotate_half kn_entry neox timestep_embedding positional_encoding sinusoidal",
+        "rope rotate_half kn_entry neox timestep_embedding positional_encoding sinusoidal",
         r"rotary ^rope rope$",
     ),
     Rule(
@@ -56,11 +56,11 @@ RULES: tuple[Rule, ...] = (
     Rule(
         K.COMMUNICATION,
         """
-        comm a2a all_reduce all_gather reduce_scatter all_to_all all_2_all send_recv one_shot two_shot 1shot 2shot
-        cross_device_reduce quick_reduce deep_ep multimem nvls symm_mem lamport custom_ar barrier_all notify_dispatch
-        cached_notify ring_exchange halo_exchange push_pull_halos p2p_copy peer_to_peer p2p_send p2p_recv nvl_barrier
-        low_latency gloo ep_dispatch ep_combine ipc_push rsag ulysses broadcast_ll pg_broadcast remote_push nvlink_copy
-        intranode internode ggml_ar ggml_cuda_ar ggml_hip_ar
+        comm a2a all_reduce all_gather reduce_scatter all_to_all all_2_all send_recv one_shot two_shot 1shot 2shot cross_device
+        quick_reduce deep_ep multimem nvls symm_mem lamport custom_ar barrier_all notify_dispatch cached_notify ring_exchange
+        halo_exchange push_pull_halos p2p_copy peer_to_peer p2p_send p2p_recv nvl_barrier low_latency gloo ep_dispatch
+        ep_combine ipc_push rsag ulysses broadcast_ll pg_broadcast remote_push nvlink_copy intranode internode ggml_ar
+        ggml_cuda_ar ggml_hip_ar
         """,
         r"nccl rccl msccl (?:nv|roc|open)shmem allreduce allgather reducescatter alltoall userbuffers",
     ),
@@ -117,16 +117,18 @@ RULES: tuple[Rule, ...] = (
         zero_point silu_mul_quant silu_mul_fp8 silu_and_mul act_and_mul gelu_and_mul dequant_marlin reconstruct_kernel
         reconstruct_gptq reconstruct_exllama act_quant kdequant_mm activation_quant cvt_color per_channel_cast per_token_cast
         per_block_cast per_tensor_cast cast_transpose cast_and_scale scaled_cast cast_and_transpose qkv_bias bias_transpose
-        image_normalization image_normalize normalize_image convert_offset box_muller quasirandom
+        image_normalization image_normalize normalize_image normalize_images normalize_img normalize_imgs convert_offset
+        nll_loss_backward box_muller quasirandom
         """,
     ),
     Rule(
         K.REDUCTION,
         """
-        moe_fused_gate moe_gate fused_gate_topk moe_align moe_combine moe_accum mm_ids gather_sum post_reorder moe_sort
-        moe_sorting moe_routing moe_topk moe_gating experts_gating expert_sort count_expert expert_count moe_sum moe_reduce
-        routing_indices expert_offsets blockscale_offsets moe_aux_loss noaux_tc align_block_size first_token_offset expert_map
-        expt bitmatrix backward_bias bias_backward grad_bias row_id_map top_1_gating top_2_gating multi_tensor_l2norm
+        moe_fused_gate moe_gate fused_gate_topk moe_align moe_combine combine_moe combine_expert combine_experts moe_accum
+        mm_ids gather_sum post_reorder moe_sort moe_sorting moe_routing moe_topk moe_gating experts_gating expert_sort
+        count_expert expert_count moe_sum moe_reduce routing_indices expert_offsets blockscale_offsets moe_aux_loss noaux_tc
+        align_block_size first_token_offset expert_map expt bitmatrix backward_bias bias_backward grad_bias row_id_map
+        top_1_gating top_2_gating multi_tensor_l2norm
         """,
     ),
     Rule(
@@ -137,9 +139,10 @@ RULES: tuple[Rule, ...] = (
         w8a16 a16w16 a16w4 a16w8 a8w8 a8w4 a4w4 mmul mmvq mmq mmvf mat_mul mat_vec vec_mat mat_mult matrix_mul matrix_mult
         matrix_multiply matrix_multiplication matrix_vector matrix_product split_k_reduce split_k_reduction stream_k batched_dot
         dot_general mlir_dot quant_dot nn_dense syr2k her2k rank_2_k quant_linear linear_relu linear_gelu linear_silu
-        linear_bias atax mvt gesummv gemver qmv qmm qvm 8_linear 4_linear tbmv tpmv tbsv tpsv trsv block_persist rnn_persist
-        hemm symm_kernel trmm trmv symv trsm gbmv sbmv ger bgmv sgmv lora_shrink lora_expand lora_a lora_b gptq bitlinear
-        outer_product kron contraction gett einsum
+        linear_bias qkv_projection output_projection out_projection multiply_matrix multiply_matrices mul_matrix mul_matrices
+        mult_matrix coalesced_multiply simple_multiply ab_multiply atax mvt gesummv gemver qmv qmm qvm 8_linear 4_linear tbmv
+        tpmv tbsv tpsv trsv block_persist rnn_persist hemm symm_kernel trmm trmv symv trsm gbmv sbmv ger bgmv sgmv lora_shrink
+        lora_expand lora_a lora_b gptq bitlinear outer_product kron contraction gett einsum
         """,
         r"""
         gemm(?!a) gemv gemt matmul mulmat matvec nvjet ^cijk spmv spmm sddmm matrixmul flatmm ^t?gmm$ (?:sy|he)rkx?$
@@ -203,15 +206,16 @@ RULES: tuple[Rule, ...] = (
         relu prelu gelu silu swiglu geglu hardsigmoid dropout elementwise eltwise pointwise dequant dequantize requantize
         softcap adamw adamax qdq elu selu celu glu reglu mish swish tanh hardswish hardshrink softshrink softplus activation
         activate gradient_array shortcut gradient_descent interp bnll lstm_unit lstm_acts lstm_cell gru_cell rnn_cell act_mul
-        erf sgd lamb adagrad adadelta rprop asgd lars ftrl lion nesterov sgd_momentum momentum_update apply_momentum
-        dense_momentum sparse_apply sparse_momentum merged_momentum momentum_functor weight_momentum muon optimizer optim
-        ema_update weight_decay threefry mt19937 prng rng bernoulli distribution gen_sequenced generate_seed elem_wise bin_bcast
-        op_tensor sub_tensor_op op_1_d_tensor op_2_d_tensor op_3_d_tensor op_4_d_tensor op_5_d_tensor neuron scaled_fp8
-        fp8_scale convert_fp8 convert_fp4 fp8_convert rowwise_to upcast_from downcast_to cvt_e4m3 cvt_e5m2 mxfp8_kernel
-        mxfp4_kernel masked_fill penalties penalty logit_bias logits_bias logits_processor bad_words repeat_ngram
-        grammar_bitmask token_bitmask logits_bitmask vocab_mask apply_temperature temperature_kernel temperature_penalty
-        scale_temperature add_bias bias_add bias_act mul_add scale_bias scale_shift shift_scale channel_scale modulate gate_mul
-        apply_scale split_scale generic_tensor mshadow_op mersenne lower_case upper_case
+        erf sgd lamb adagrad adadelta rprop asgd lars ftrl lion nesterov sgd_momentum update_weights weights_update
+        update_params update_parameters apply_gradients momentum_update apply_momentum dense_momentum sparse_apply
+        sparse_momentum merged_momentum momentum_functor weight_momentum muon optimizer optim ema_update weight_decay threefry
+        mt19937 prng rng bernoulli distribution gen_sequenced generate_seed elem_wise bin_bcast op_tensor sub_tensor_op
+        op_1_d_tensor op_2_d_tensor op_3_d_tensor op_4_d_tensor op_5_d_tensor neuron scaled_fp8 fp8_scale convert_fp8
+        convert_fp4 fp8_convert rowwise_to upcast_from downcast_to cvt_e4m3 cvt_e5m2 mxfp8_kernel mxfp4_kernel masked_fill
+        penalties penalty logit_bias logits_bias logits_processor bad_words repeat_ngram grammar_bitmask token_bitmask
+        logits_bitmask vocab_mask apply_temperature temperature_kernel temperature_penalty scale_temperature add_bias bias_add
+        bias_act mul_add scale_bias scale_shift shift_scale channel_scale modulate gate_mul apply_scale split_scale
+        generic_tensor mshadow_op mersenne lower_case upper_case
         """
         + changes(WIDE_TYPES, NARROW_TYPES)
         + "".join(f" to{each} {each}to" for each in NARROW_TYPES.split()),
@@ -288,7 +292,7 @@ RULES: tuple[Rule, ...] = (
         right_shift sobol fake rgb bgr rgba bgra yuv hsv bayer debayer demosaic
         """,
         r"""
-        ^v(?:ec)?(?:tor)?_?add vecadd vecmul ax(?:p|pb|b)y ^axp bias resiz upsample interpolat clamp addmul muladd scale$
+        ^v(?:ec)?(?:tor)?_?add vecadd vecmul ax(?:p|pb|b)y ^axp bias resiz ups?ample interpolat clamp addmul muladd scale$
         scal$ ^scale elu$ (?<!i)glu$ floordiv
         """,
     ),

@@ -35,6 +35,7 @@ WEAK_RULES: tuple[Rule, ...] = (
 """Words that are part of many names; they decide where none of the words above is found."""
 
 LIBRARIES: tuple[Rule, ...] = (
+    Rule(K.CONVOLUTION, "cutlass_cudnn cutlass_5x_cudnn xmma_cudnn cask_cudnn"),
     Rule(
         K.GEMM,
         """
