@@ -125,6 +125,8 @@ def test_names_whose_unnamed_namespaces_lost_a_bracket() -> None:
             "void multi_tensor_apply_kernel<TensorListMetadata<1>, LpNormFunctor<float, 1> >(int)",
             K.REDUCTION,
         ),
+        ("aten::embedding_dense_backward", "void cub::DeviceRadixSortOnesweepKernel<cub::Policy, false>(int*)", K.REDUCTION),
+        ("aten::embedding_dense_backward", "void at::native::krn_partial_segment_offset<long>(long*)", K.EMBEDDING),
         ("aten::index_put_", "void cub::DeviceRadixSortOnesweepKernel<cub::Policy, false>(int*)", K.REDUCTION),
         ("aten::cudnn_convolution", "ampere_scudnn_128x64_relu_small_nn_v1", K.CONVOLUTION),
         ("aten::copy_", "void elementwise_kernel<128, 4, gpu_kernel_impl<unknown> >(int)", K.COPY),

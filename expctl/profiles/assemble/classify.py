@@ -61,6 +61,7 @@ _PLAIN_WORK = (KernelClass.COPY, KernelClass.REDUCTION, KernelClass.ELEMENTWISE,
 _BY_NAME = {
     (KernelClass.COPY, KernelClass.REDUCTION),
     (KernelClass.ELEMENTWISE, KernelClass.REDUCTION),
+    (KernelClass.EMBEDDING, KernelClass.REDUCTION),
     (KernelClass.REDUCTION, KernelClass.ELEMENTWISE),
     (KernelClass.GEMM, KernelClass.ELEMENTWISE),
     (KernelClass.CONVOLUTION, KernelClass.ELEMENTWISE),
