@@ -115,10 +115,9 @@ RULES: tuple[Rule, ...] = (
         sample_exponential quantize_mmq gguf_quantize mmq_quant quant_mmq gemm_output scale_and_cast cast_fp8 fp8_cast
         cast_mxfp8 cast_nvfp4 rms_prop diag_mask nearest_neighbor grid_sample grid_sampler bilinear_sampler bilinear_sampling
         zero_point silu_mul_quant silu_mul_fp8 silu_and_mul act_and_mul gelu_and_mul dequant_marlin reconstruct_kernel
-        reconstruct_gptq reconstruct_exllama act_quant kdequant_mm activation_quant cvt_color per_channel_cast per_token_cast
-        per_block_cast per_tensor_cast cast_transpose cast_and_scale scaled_cast cast_and_transpose qkv_bias bias_transpose
-        image_normalization image_normalize normalize_image normalize_images normalize_img normalize_imgs convert_offset
-        nll_loss_backward box_muller quasirandom
+        reconstruct_gptq reconstruct_exllama act_quant kdequant_mm activation_quant cvt_color image_normalization
+        image_normalize normalize_image normalize_images normalize_img normalize_imgs convert_offset nll_loss_backward
+        box_muller quasirandom
         """,
     ),
     Rule(
@@ -213,9 +212,10 @@ RULES: tuple[Rule, ...] = (
         op_1_d_tensor op_2_d_tensor op_3_d_tensor op_4_d_tensor op_5_d_tensor neuron scaled_fp8 fp8_scale convert_fp8
         convert_fp4 fp8_convert rowwise_to upcast_from downcast_to cvt_e4m3 cvt_e5m2 mxfp8_kernel mxfp4_kernel masked_fill
         penalties penalty logit_bias logits_bias logits_processor bad_words repeat_ngram grammar_bitmask token_bitmask
-        logits_bitmask vocab_mask apply_temperature temperature_kernel temperature_penalty scale_temperature add_bias bias_add
-        bias_act mul_add scale_bias scale_shift shift_scale channel_scale modulate gate_mul apply_scale split_scale
-        generic_tensor mshadow_op mersenne lower_case upper_case
+        logits_bitmask vocab_mask apply_temperature temperature_kernel temperature_penalty scale_temperature per_channel_cast
+        per_token_cast per_block_cast per_tensor_cast cast_transpose cast_and_scale scaled_cast cast_and_transpose qkv_bias
+        bias_transpose add_bias bias_add bias_act mul_add scale_bias scale_shift shift_scale channel_scale modulate gate_mul
+        apply_scale split_scale generic_tensor mshadow_op mersenne lower_case upper_case
         """
         + changes(WIDE_TYPES, NARROW_TYPES)
         + "".join(f" to{each} {each}to" for each in NARROW_TYPES.split()),

@@ -171,16 +171,6 @@ def _by_name(name: str) -> KernelClass:
         found = _WORK.find(_tokens(scope.rpartition("::")[2]))
     if not _known(found) and _SECOND_STAGE.search(base):
         return KernelClass.REDUCTION
-    if not _known(found) and _SECOND_STAGE.search(base):
-        return KernelClass.REDUCTION
-    if not _known(found) and _SECOND_STAGE.search(base):
-        return KernelClass.REDUCTION
-    if not _known(found) and _SECOND_STAGE.search(base):
-        return KernelClass.REDUCTION
-    if not _known(found) and _SECOND_STAGE.search(base):
-        return KernelClass.REDUCTION
-    if not _known(found) and _SECOND_STAGE.search(base):
-        return KernelClass.REDUCTION
     if found is None and _TRITON_ATTENTION.fullmatch(base):
         return KernelClass.ATTENTION
     return found or _LIBRARIES.find([*own, *arguments, *spaces]) or KernelClass.OTHER
