@@ -86,7 +86,7 @@ def join(
     own = folder / "workers" / (name or (f"gpu-{gpu}" if gpu else "worker"))
     own.mkdir(parents=True, exist_ok=True)
     with meetings.only_one(own):
-        device, card, more = devices.device_here(own, gpu)
+        device, card, more = devices.device_here(own, gpu, variables=os.environ)
         shows = card.variables if card is not None and (gpu or more) else {}
         os.environ.update(shows)
         atomic_write.replace(own / "card", json.dumps(shows).encode())

@@ -38,24 +38,44 @@ def two(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ],
 )
 def test_a_worker_offers_one_card(two: Path, gpu: str, uuid: str, kind: str, variables: dict[str, str]) -> None:
-    device, card, more = devices.device_here(two / "worker", gpu, two)
+    device, card, more = devices.device_here(two / "worker", gpu, two, variables={})
     assert card is not None
     assert (device.uuid[: len(uuid)], device.kind, card.variables, more) == (uuid, kind, variables, 2)
+
+
+@pytest.mark.parametrize(
+    ("variables", "uuid"),
+    [
+        ({}, "GPU-a0"),
+        ({CUDA: "1"}, "GPU-b1"),
+        ({CUDA: "GPU-b1,GPU-a0"}, "GPU-b1"),
+        ({CUDA: ""}, "gfx1151-"),
+        ({CUDA: "", ROCR: "0", HIP: "0"}, "gfx1151-"),
+        ({CUDA: "", ROCR: "1"}, "cpu-"),
+        ({CUDA: "NoDevFiles", HIP: ""}, "cpu-"),
+    ],
+)
+def test_of_several_cards_the_first_visible_one_is_offered(two: Path, variables: dict[str, str], uuid: str) -> None:
+    """A scheduler of jobs gives cards by these variables; the others are somebody else's."""
+    device, _, _ = devices.device_here(two / "worker", machine=two, variables=variables)
+    assert device.uuid.startswith(uuid)
+    chosen, _, _ = devices.device_here(two / "worker", "0", two, variables=variables)
+    assert chosen.uuid == "GPU-a0"
 
 
 @pytest.mark.parametrize("gpu", ["3", "GPU-", "GPU-c2"])
 def test_a_card_that_is_not_there_is_refused(two: Path, gpu: str) -> None:
     with refuses("fleet-no-such-gpu") as caught:
-        devices.device_here(two / "worker", gpu, two)
+        devices.device_here(two / "worker", gpu, two, variables={})
     assert "0 (GPU-a0), 1 (GPU-b1), 2 (amd-node-1)" in caught.value.expected
 
 
 def test_a_machine_without_a_gpu_offers_its_cpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
-    device, card, more = devices.device_here(tmp_path / "worker", machine=tmp_path)
+    device, card, more = devices.device_here(tmp_path / "worker", machine=tmp_path, variables={})
     assert (device.kind, card, more) == ("cpu", None, 0)
     with refuses("fleet-no-such-gpu"):
-        devices.device_here(tmp_path / "worker", "0", tmp_path)
+        devices.device_here(tmp_path / "worker", "0", tmp_path, variables={})
 
 
 @pytest.mark.usefixtures("two")

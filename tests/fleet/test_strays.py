@@ -17,7 +17,7 @@ from expctl.adapters.fleet import devices, ray_engine
 from expctl.adapters.fleet.child import lines_of
 from expctl.adapters.fleet.meeting import Meeting, begin_meeting, only_one_head
 from expctl.adapters.fleet.ray_engine import RayEngine
-from expctl.adapters.fleet.ray_node import check_device
+from expctl.adapters.fleet.ray_node import check_device, emptied
 from expctl.adapters.fleet.wire import heard_bytes, heard_of, job_bytes
 from expctl.adapters.journal import EVENTS, FileJournal
 from expctl.domain.errors import Busy, Refused
@@ -26,6 +26,7 @@ from expctl.domain.fleet.events import Assigned, GivenUp, Judged
 from expctl.domain.fleet.schedule import Schedule
 from expctl.domain.machine.walls import Walls
 from expctl.domain.run.events import Noted
+from expctl.files import atomic_write
 from expctl.flow.fleet.attempts import Attempts
 from expctl.flow.fleet.siblings import Siblings
 from expctl.flow.fleet.workers import Workers
@@ -154,12 +155,18 @@ def test_two_machines_whose_gpu_has_no_id_have_different_devices(tmp_path: Path,
     node.mkdir(parents=True)
     (node / "properties").write_text("simd_count 80\ngfx_target_version 110501\nunique_id 0\n")
     monkeypatch.setattr(devices, "answer", lambda *_: "")
-    one, other = (devices.device_here(tmp_path / name, machine=tmp_path)[0] for name in ("one", "other"))
+
+    def here(name: str, host: str) -> Device:
+        return devices.device_here(tmp_path / name, machine=tmp_path, variables={}, host=host)[0]
+
+    one, other = here("one", "n1"), here("other", "n1")
     assert one.kind == other.kind == "gfx1151"
     assert one.uuid != other.uuid
-    assert devices.device_here(tmp_path / "one", machine=tmp_path)[0] == one
+    assert here("one", "n1") == one
+    assert here("one", "n2") not in (one, here("two", "n2"))  # a folder on a shared disk, and a worker's name used again
+    assert here("one", "n1") == one
     (node / "properties").write_text("gfx_target_version 110501\nunique_id 255\n")
-    assert devices.device_here(tmp_path / "one", machine=tmp_path)[0].uuid == "GPU-00000000000000ff"
+    assert here("one", "n1").uuid == "GPU-00000000000000ff"
 
 
 def test_a_worker_that_dies_between_two_jobs_is_lost_once() -> None:
@@ -231,6 +238,14 @@ def test_down_leaves_the_workers_of_other_machines_alone(tmp_path: Path) -> None
     assert wiring_fleet.down(tmp_path) == ["nothing of a fleet runs here"]
     assert files["elsewhere"].exists()
     assert not files[platform.node()].exists()
+
+
+def test_nobody_else_reaches_the_sockets_of_ray(tmp_path: Path) -> None:
+    made = emptied(tmp_path)
+    made.chmod(0o777)  # Ray opens its folder to everybody
+    assert [each for each in (made, *made.parents) if each.stat().st_mode & 0o077 == 0 and each.name.startswith("expctl-ray-")]
+    assert emptied(tmp_path) == made
+    atomic_write.remove_tree(made.parent)
 
 
 def test_a_second_head_takes_nothing_from_the_first(tmp_path: Path) -> None:

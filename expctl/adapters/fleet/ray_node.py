@@ -104,7 +104,7 @@ def check_device(nodes: Iterable[Any], device: Device, mark: str) -> None:
             code="fleet-device-taken",
             expected="one worker for each device",
             found=f"a second one with {device.uuid}",
-            hint="end the other one (Ctrl-C); a machine that was cloned: remove the file device in its worker's folder",
+            hint="end the other one (Ctrl-C); a machine that was cloned: remove the files device-* in its worker's folder",
         )
 
 
@@ -145,7 +145,7 @@ def _node(
         labels=labels,
         object_store_memory=STORE_BYTES,
         memory=STORE_BYTES,
-        temp_dir=str(_emptied(folder)),
+        temp_dir=str(emptied(folder)),
         include_dashboard=False,
         no_monitor=True,
         include_log_monitor=False,
@@ -173,8 +173,10 @@ def _short(folder: Path) -> Path:
     return Path(tempfile.gettempdir()) / name
 
 
-def _emptied(folder: Path) -> Path:
-    """Make that folder anew, without what earlier nodes have left. Raises Refused if somebody else has made it."""
+def emptied(folder: Path) -> Path:
+    """Make that folder anew, without what earlier nodes have left, and return one in it: Ray opens its own to everybody. Raises
+    Refused if somebody else has made it.
+    """
     made = _short(folder)
     if made.is_symlink() or (made.exists() and made.stat().st_uid != os.getuid()):
         raise Refused(
@@ -187,7 +189,8 @@ def _emptied(folder: Path) -> Path:
         )
     atomic_write.remove_tree(made)
     made.mkdir(mode=0o700)
-    return made
+    (made / "r").mkdir()
+    return made / "r"
 
 
 def _store(meeting: Meeting) -> Any:

@@ -47,9 +47,7 @@ class OwnCards:
         """Return the cards of a maker that the steps see. One answer for the life of this object."""
         if vendor not in self._seen:
             found = nvidia(self._machine) if vendor is Vendor.NVIDIA else amd(self._machine)
-            for name in VARIABLES[vendor]:
-                found = _left(found, self._variables.get(name))
-            self._seen[vendor] = found
+            self._seen[vendor] = visible(found, self._variables)
         return self._seen[vendor]
 
     def only(self, vendor: Vendor) -> OwnCard | None:
@@ -87,6 +85,17 @@ class OwnCards:
             where=", ".join(names),
             hint=f"{names[0]}=0 expctl ..., with the number of the card; or commit gate: {{cards: all}}",
         )
+
+
+def visible(cards: tuple[OwnCard, ...], variables: Mapping[str, str]) -> tuple[OwnCard, ...]:
+    """Return those of `cards`, all the cards of a machine, that `variables` show, in the order of these."""
+    found: list[OwnCard] = []
+    for vendor, names in VARIABLES.items():
+        left = tuple(card for card in cards if card.vendor is vendor)
+        for name in names:
+            left = _left(left, variables.get(name))
+        found += left
+    return tuple(found)
 
 
 def _left(cards: tuple[OwnCard, ...], names: str | None) -> tuple[OwnCard, ...]:
