@@ -180,6 +180,7 @@ def check(knobs: Knobs, wanted: dict[str, str], first: str, said: str, *, alone:
     """
     repository = knobs.repository
     assert knobs.verdicts() == wanted, said[-3000:]
+    assert "(raylet)" not in said, said[-3000:]  # Ray's own words on a dead node, with a trace of its stack
     kept = [name for name, verdict in wanted.items() if verdict == "KEEP"]
     landed = repository.git("log", "--format=%(trailers:key=Expctl-Id,valueonly)", f"{first}..HEAD").split()
     assert sorted(landed) == sorted(kept), f"landed: {landed}"

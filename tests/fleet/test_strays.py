@@ -248,6 +248,13 @@ def test_nobody_else_reaches_the_sockets_of_ray(tmp_path: Path) -> None:
     atomic_write.remove_tree(made.parent)
 
 
+def test_the_sockets_of_ray_have_short_paths(tmp_path: Path) -> None:
+    """A scheduler of jobs may set TMPDIR to a long path."""
+    made = emptied(tmp_path, tmp_path / "projects" / "kernels" / "slurm-job-0000012345")
+    assert len(str(made)) < 45
+    atomic_write.remove_tree(made.parent)
+
+
 def test_a_second_head_takes_nothing_from_the_first(tmp_path: Path) -> None:
     with only_one_head(tmp_path / "fleet"):
         meeting = begin_meeting(tmp_path / "fleet", "127.0.0.1", 0)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from expctl.adapters.fleet.meeting import Meeting
-from expctl.adapters.fleet.ray_node import check_reachable, prepare
+from expctl.adapters.fleet.ray_node import check_reachable, prepare, silence
 from expctl.adapters.fleet.wire import heard_of, job_bytes
 from expctl.domain.errors import Busy
 from expctl.domain.fleet.device import DEVICE, Device
@@ -44,6 +44,7 @@ class RayEngine:
         self._waits: dict[Any, str] = {}
         self._looked_s = 0.0
         os.environ.setdefault("RAY_IGNORE_UNHANDLED_ERRORS", "1")
+        silence()
         try:
             ray.init(address=meeting.address, namespace="expctl", log_to_driver=False, configure_logging=False)
         except Exception as error:  # Ray has no class for all of them

@@ -30,6 +30,8 @@ NAMESPACE, VERSIONS = b"expctl", b"versions"
 WORKER, ALIVE = "expctl-worker", 0  # the label of a worker's node, and the state of one that Ray takes for alive
 STORE_BYTES = 80_000_000  # the least that Ray accepts; packs and samples are small
 OPEN_FILES = 65536
+SOCKET_LENGTH = 107  # the most that the kernel takes
+SOCKET = "/r/session_2026-01-01_00-00-00_000000_4194304/sockets/plasma_store"  # the longest below Ray's folder
 AGAIN_S = 2.0
 CONNECT_S = 5.0
 # Ray ends a node that has not heard of the head for so long, and the worker then waits for a new head.
@@ -55,6 +57,13 @@ def prepare(token: str) -> None:
     wanted = OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, OPEN_FILES)
     if soft < wanted:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+def silence() -> None:
+    """Keep Ray from printing what it thinks of a node that has died, with a trace of its stack: the head says that itself."""
+    from ray._private import worker
+
+    worker._worker_logs_enabled = False  # no argument of ray.init does it
 
 
 def check_installed() -> None:
@@ -167,17 +176,20 @@ def _node(
         ) from error
 
 
-def _short(folder: Path) -> Path:
-    """Return where Ray keeps its sockets, whose paths may have 107 characters, and its logs: a folder of this user alone."""
+def _short(folder: Path, below: Path | None = None) -> Path:
+    """Return where Ray keeps its sockets and its logs, a folder of this user alone: below TMPDIR (tests: `below`), or in /tmp
+    if the paths of the sockets would be too long there.
+    """
     name = f"expctl-ray-{os.getuid()}-{hashlib.sha256(str(folder).encode()).hexdigest()[:8]}"
-    return Path(tempfile.gettempdir()) / name
+    made = (below or Path(tempfile.gettempdir())) / name
+    return made if len(f"{made}{SOCKET}") <= SOCKET_LENGTH else Path("/tmp") / name  # noqa: S108  TMPDIR itself may be there
 
 
-def emptied(folder: Path) -> Path:
+def emptied(folder: Path, below: Path | None = None) -> Path:
     """Make that folder anew, without what earlier nodes have left, and return one in it: Ray opens its own to everybody. Raises
     Refused if somebody else has made it.
     """
-    made = _short(folder)
+    made = _short(folder, below)
     if made.is_symlink() or (made.exists() and made.stat().st_uid != os.getuid()):
         raise Refused(
             "the folder for Ray's sockets is somebody else's",
