@@ -11,7 +11,7 @@ from expctl.imported.headings import CAPITAL_WORD, IDENTIFIED, NUMBERED, SHOUTED
 from expctl.imported.items import BOLD, items, parted, told_changes
 from expctl.imported.rules import FORBIDS
 from expctl.imported.verdicts import Dialect, opens_with_verdict, rulings
-from expctl.imported.vocabulary import DECIDED
+from expctl.imported.vocabulary import DECIDED, KEPT_ASIDE
 
 CHECKBOX = re.compile(r"\[[ xX]\]\s+")
 ABOUT_EXPERIMENTS = re.compile(
@@ -73,6 +73,13 @@ LEADS = re.compile(
     re.IGNORECASE,
 )
 LED_MIN = 4
+# `Not kept as default: ...`, `Kept as evidence only: ...`
+NOT_SO = re.compile(rf"\b(?:not|never|no)\b|{KEPT_ASIDE.pattern}", re.IGNORECASE)
+# `A change that passes is right: KEEP it`, `ANY regression -> revert` and `If it is slower, drop` are rules.
+RULE = re.compile(r"\b(?:if|any|when|whenever|unless|every|each|a change that)\b|[↑↓]|[<>≤≥]=?\s*`?[a-z\d]", re.IGNORECASE)
+ORDER = re.compile(r"(?:keep|drop|revert|discard|kill|reject|merge|ship|accept|retain|apply)\b", re.IGNORECASE)
+# `rejected at 16 > 12` tells what a test does.
+LIMIT = re.compile(r"[^(\[]*\d\s*[<>≤≥]")
 TAKEN_BACK = re.compile(
     r"\b(?:later|then|subsequently|since|eventually|finally|was|were) (?:\w+ )?"
     r"(?:reverted|removed|rolled back|dropped|discarded)\b"
@@ -124,6 +131,8 @@ def read_bullets(
         if parted is None:
             continue
         change, words, rest = parted
+        if ORDER.match(words.strip("*_` ")) and RULE.search(bare):
+            continue
         title, name = title_and_name(change)
         made = rulings(words, dialect)
         if isinstance(made, tuple):
@@ -162,7 +171,7 @@ def _lead_with_verdicts(texts: Sequence[str]) -> bool:
 
 def _led(found: re.Match[str] | None) -> tuple[str, str, str] | None:
     """Split a bullet of such a list as `_parted` does; None where two verdicts stand before the colon."""
-    if not found or len(DECIDED.findall(found["lead"])) != 1:
+    if not found or len(DECIDED.findall(found["lead"])) != 1 or NOT_SO.search(found["lead"]):
         return None
     return found["rest"], found["verdict"], found["rest"]
 
@@ -209,8 +218,9 @@ def _is_decision(part: str, dialect: Dialect, *, first: bool) -> bool:
     word = DECIDED.match(bare.lstrip("✓✔✅☑👍✗✘❌✖👎⚫🟢🔴\ufe0f "))
     if not word or opens_with_verdict(bare, dialect) is None or WOULD.fullmatch(word[0]):
         return False
-    if first and not ALONE.match(word.string[word.end() :]):
-        return False  # `retained pool: 154 us` names something
+    after = word.string[word.end() :]
+    if not ALONE.match(after) or LIMIT.match(after) or (first and re.fullmatch(r"Keep|Revert|Drop", bare)):
+        return False  # `retained pool: 154 us` names something, `Keep: the loader` is an order
     if (
         KEPT_NOUN.match(word.string[word.start() :])
         or DESCRIBES.match(word.string[word.start() :])

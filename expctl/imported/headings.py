@@ -74,6 +74,9 @@ ORDER = re.compile(
 ENDED = re.compile(r"\W*$|\s*[,;:.(!]|\s+[-–—]")
 # A record of a design decision is accepted without an experiment.
 OF_DESIGN = re.compile(r"\W*(?:ADR|RFC|MADR)\W?\d", re.ASCII)
+# `✅ Verification of the cost` tells of a test, `the lock is the limit, removed` of what became of the lock.
+OF_TESTS = re.compile(r"\b(?:verification|validation|tests?|checks?)\W*$", re.IGNORECASE)
+GONE = re.compile(r"\b(?:removed|dropped|removid[oa]s?)\b", re.IGNORECASE)
 HEADINGS_MAX = 2
 OUTCOMES_MIN = 2
 TAIL_MAX = 400
@@ -164,13 +167,13 @@ def _at_start(heading: str, *, marked: bool) -> Heading | None:
     """Return what `Kept: wider loads`, `E12 REJECTED at 3 ms` or `❌ wider loads` says."""
     parts = [part for part in SPLIT.split(heading) if part.strip()]
     first = parts[0].strip("*_ []")
-    if len(parts) > 1 and DECIDED.fullmatch(first) and first[0].isupper():
+    if len(parts) > 1 and DECIDED.fullmatch(first) and first[0].isupper() and (first.isupper() or not ORDER.fullmatch(first)):
         rest = heading[heading.index(parts[0]) + len(parts[0]) :].lstrip(" :-–—*_]")
         title, name = title_and_name(rest)
         return Heading(words=parts[0], title=title, name=name)
     if shouted := SHOUTED.match(heading):
         return Heading(words=shouted[2], title=heading[shouted.end() :].strip(" :-–—*_"), name=shouted[1])
-    if marked and MARKS.match(heading):
+    if marked and MARKS.match(heading) and not OF_TESTS.search(heading):
         title, name = title_and_name(heading[1:].lstrip("\ufe0f "))
         return Heading(words=heading[0], title=title, name=name)
     return None
@@ -184,7 +187,7 @@ def _in_brackets(heading: str) -> Heading | None:
     found = tagged
     if not found and shouted and DECIDED.fullmatch(shouted[1]):
         found = shouted
-    if not found and bracketed and any(map(_is_decided, COMMAS.split(bracketed[1]))):
+    if not found and bracketed and any(map(_is_decided, COMMAS.split(GONE.sub("", bracketed[1])))):
         found = bracketed
     if not found:
         return None
@@ -194,7 +197,7 @@ def _in_brackets(heading: str) -> Heading | None:
 
 def _is_decided(part: str) -> bool:
     word = DECIDED.match(part)
-    return bool(word and OF_NOUN.match(part[word.end() :]))
+    return bool(word and OF_NOUN.match(part[word.end() :]) and part[word.end() :].strip() != "only")
 
 
 def _at_end(heading: str, dialect: Dialect) -> str:
@@ -202,7 +205,13 @@ def _at_end(heading: str, dialect: Dialect) -> str:
     parts = [part for part in SPLIT.split(heading) if part.strip()]
     tail = DATED.sub("", parts[-1]) if len(parts) > 1 else ""
     decided = any(map(DECIDED.fullmatch, COMMAS.split(tail.strip("*_ ")))) and isinstance(rulings(tail, dialect), tuple)
-    if tail.lower().startswith("no change") or ORDERS.match(tail) or TELLS_CHANGE.match(tail) or not _ends_phrase(tail):
+    if (
+        (GONE.search(tail) and len(DECIDED.findall(tail)) == 1)
+        or tail.lower().startswith("no change")
+        or ORDERS.match(tail)
+        or TELLS_CHANGE.match(tail)
+        or not _ends_phrase(tail)
+    ):
         return ""
     told = opens_with_verdict(tail, dialect) and not LOOKS.match(tail)
     capitals = set(CAPITAL_WORD.findall(tail)) if not NONE_OF.search(tail) and isinstance(rulings(tail, dialect), tuple) else ()

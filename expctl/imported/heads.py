@@ -64,8 +64,11 @@ TRIED = _heads(
 # What stands below one of these is true or false: a check mark beside it is no decision.
 CLAIMED = _heads(
     """claim, claims, statement, statements, assumption, assumptions, belief, question, questions, requirement, requirements,
-    criterion, criteria, prediction, predictions, expectation, expectations, expected, frage, annahme, behauptung, erwartung"""
+    criterion, criteria, 论断, prediction, predictions, expectation, expectations, expected, frage, annahme, behauptung,
+    erwartung"""
 )
+# A row that begins with one of these tells of a goal.
+GATED = _heads("metric, metrics, gate, gates, check, checks, kpi")
 # Columns with these heads hold verdicts, even where few cells are recognised, ...
 STRONG = _heads(
     "keep, kept, keep reject, verdict, decision, disposition, ruling, urteil, entscheidung, behalten, bewertung, "

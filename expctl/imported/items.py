@@ -21,7 +21,7 @@ LISTED = re.compile(r"\s+\S|\s*(?:[-*+]|\d+[.)])\s")
 # `**Changes tested:**` before a list, whose items tell what an experiment did
 TELLS_CHANGES = re.compile(
     r"[*_]*(?:what (?:was )?changed|(?:(?:code|key|the) )?(?:changes|modifications)(?: (?:made|tested|tried|applied))?"
-    r"|implementation|set-?up)(?: \([^()]*\))?[*_]*:[*_]*",
+    r"|implementation|set-?up|(?:alternatives|options)(?: considered)?)(?: \([^()]*\))?[*_]*:[*_]*",
     re.IGNORECASE,
 )
 
@@ -65,9 +65,9 @@ def tree(lines: Sequence[Line]) -> list[Item]:
     text_of = {line.number: line.text for line in lines}
     outer: list[Item] = []
     above: list[Item] = []
-    for number, text, _ in items(lines):
+    for number, text, paragraph in items(lines):
         item = Item(line=number, indent=_indent(text_of[number]), text=text, numbered=bool(NUMBER.match(text_of[number])))
-        while above and not (above[-1].indent < item.indent or _is_part(item, above[-1])):
+        while above and not (above[-1].indent < item.indent or (not paragraph and _is_part(item, above[-1]))):
             above.pop()
         (above[-1].inside if above else outer).append(item)
         above.append(item)

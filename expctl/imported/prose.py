@@ -23,7 +23,7 @@ from expctl.imported.headings import (
 from expctl.imported.items import outer_items, outside_fences
 from expctl.imported.likeness import may_be_the_same
 from expctl.imported.lists import read_entries, read_led, read_list, read_marked, read_nested
-from expctl.imported.verdicts import Dialect, Pending, opens_with_verdict, rulings
+from expctl.imported.verdicts import Dialect, Pending, decides, opens_with_verdict, rulings
 from expctl.imported.vocabulary import DECIDED, MARKS
 
 ONLY_LABEL = re.compile(
@@ -292,8 +292,7 @@ def _labelled(lines: Sequence[Line]) -> Iterator[str]:
 def _is_stated(text: str, dialect: Dialect) -> bool:
     """Return whether a line labelled Verdict or Status says what was decided, and not only what was seen."""
     made = rulings(text, dialect)
-    decided = DECIDED.search(text)
-    return isinstance(made, Pending) or (isinstance(made, tuple) and decided is not None)
+    return isinstance(made, Pending) or (isinstance(made, tuple) and decides(text))
 
 
 def _joined(lines: Sequence[Line], label: re.Pattern[str]) -> str:

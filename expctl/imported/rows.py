@@ -22,6 +22,8 @@ from expctl.imported.verdicts import Dialect, Pending, rulings, spelled_out
 
 CELL_MAX = 4000
 SHOWN_MAX = 120
+FIGURE = re.compile(r"[*`~≈ +−-]*\d")
+KILLED = re.compile(r"\W*kill(?:ed)?\W*", re.IGNORECASE)
 NO_WORD_SAID = "no word of it is surely a verdict"
 # `keep | baseline, as it was` keeps nothing; `baseline + wider loads` and `baseline with two stages` are changes.
 IS_BASELINE = re.compile(
@@ -169,8 +171,18 @@ def _row(
         return Unread(line=line.line, text=shown, why="the row has neither an id nor a change")
     if is_range(name := name_of(line, columns)):
         return Unread(line=line.line, text=shown, why=f"{name!r} is a range of ids: one experiment is one row, or `P3, P4`")
+    if all(KILLED.fullmatch(each.words) for each in found) and _lacks_result(table, line, columns):
+        why = f"{verdict!r} without a figure may have been stopped before there was a result"
+        return Unread(line=line.line, text=shown, why=why, options=options_for([verdict]))
     kept = all(each.verdict is Verdict.KEEP and not re.search("baseline", each.words, re.IGNORECASE) for each in found)
     if kept and IS_BASELINE.match(cell_of(line, columns.change)):
         options = (line_option(line.line, Verdict.KEEP),)
         return Unread(line=line.line, text=shown, why=Pending.BASELINE.value, options=options)
     return row_of(table, columns, line, found, inside=inside)
+
+
+def _lacks_result(table: Table, line: TableRow, columns: Columns) -> bool:
+    """Return whether a column has figures in most lines, but no such column has one in this line."""
+    count = {at: sum(bool(FIGURE.match(row.cells[at])) for row in table.rows) for at in columns.figures}
+    measured = [at for at, times in count.items() if 2 * times > len(table.rows)]
+    return bool(measured) and not any(FIGURE.match(line.cells[at]) for at in measured)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from expctl.domain.experiment.proposal import Verdict
 from expctl.imported.document import Table
-from expctl.imported.heads import AGAINST, ASKING, CLAIMED, ELSEWHEN, HEADS, MEANING, OF_CHANGES, STRONG, TRIED, Role
+from expctl.imported.heads import AGAINST, ASKING, CLAIMED, ELSEWHEN, GATED, HEADS, MEANING, OF_CHANGES, STRONG, TRIED, Role
 from expctl.imported.outcomes import outcome_of_cell
 from expctl.imported.verdicts import (
     Dialect,
@@ -85,7 +85,8 @@ def dialect_of(table: Table, index: int, given: Map = NO_MAP) -> Dialect:
     cells = [row.cells[index] for row in table.rows]
     decided = any(DECIDED.search(cell) for cell in cells)
     tried = any(plain_head(each) in TRIED for each in table.heads)
-    claimed = any(plain_head(each) in CLAIMED for each in table.heads) and not tried
+    names = [plain_head(each).split()[-1:] for each in table.heads]
+    claimed = (any(set(name) & set(CLAIMED) for name in names) or bool(set(names[0]) & set(GATED))) and not tried
     marks = (asks and not claimed) or (measured and tried and head in HEADS[Role.VERDICT]) or decided or head in given.marked
     bits = asks and {cell.strip() for cell in cells} == set(BITS)
     told = any(DECIDED.fullmatch(NO_WORDS.sub("", cell)) for cell in cells) or _failed_is_verdict(table, index)

@@ -13,6 +13,7 @@ from expctl.imported.vocabulary import (
     ANSWERS,
     BASELINE,
     BITS,
+    BROKE,
     CLAUSE,
     DECIDED,
     FORBIDDEN,
@@ -108,7 +109,7 @@ def _rulings(text: str, dialect: Dialect) -> tuple[Ruling, ...] | Pending | None
         return None if hedged else tuple(_ruling(v.pop(), part) for v, part in zip(each, parts, strict=True))
     if (first := _of_first_clause(plain, dialect)) is not None:
         return (_ruling(first, _bare(text)),)
-    if Verdict.KEEP in found and (KEEPS_OTHER.match(plain) or KEPT_ASIDE.search(plain)):
+    if Verdict.KEEP in found and (KEEPS_OTHER.match(plain) or KEPT_ASIDE.search(plain) or BROKE.search(plain)):
         return None
     if found - SEEN_ONLY == {Verdict.REJECT} and UNDONE.search(plain):
         found = {Verdict.REJECT}  # `neutral, reverted`: what was seen, and what was done
@@ -119,7 +120,7 @@ def _rulings(text: str, dialect: Dialect) -> tuple[Ruling, ...] | Pending | None
     later = ((clause, word) for clause in _clauses(plain)[1:] for word in DECIDED.finditer(clause))
     if any(OF_ANOTHER.match(clause, word.start()) for clause, word in later):
         return None
-    sure = _decides(plain) if len(plain) > SHORT else DECIDED.search(plain) or MARKS.search(plain) or len(plain.split()) <= FEW
+    sure = decides(plain) if len(plain) > SHORT else DECIDED.search(plain) or MARKS.search(plain) or len(plain.split()) <= FEW
     return (_ruling(found.pop(), _bare(text)),) if sure else None
 
 
@@ -219,7 +220,7 @@ def _of_first_clause(plain: str, dialect: Dialect) -> Verdict | None:
     if len(found) != 1 or not (answer or _starts_with_verdict(clauses[0])) or is_hedged(recognised):
         return None
     (verdict,) = found
-    if verdict is Verdict.KEEP and (KEEPS_OTHER.match(clauses[0]) or KEPT_ASIDE.search(clauses[0])):
+    if verdict is Verdict.KEEP and (KEEPS_OTHER.match(clauses[0]) or KEPT_ASIDE.search(clauses[0]) or BROKE.search(plain)):
         return None
     if len(clauses) > 1 and opens_with_hedge(clauses[1]):
         return None
@@ -241,11 +242,11 @@ def _takes_back(verdict: Verdict, clause: str) -> bool:
     return verdict not in other and bool(undone or LATER.search(clause) or alone)
 
 
-def _decides(plain: str) -> bool:
-    """Return whether a long text says in a clause of its own what was decided: `..., so reverted`."""
-    for clause in _clauses(plain):
+def decides(text: str) -> bool:
+    """Return whether a text says in a clause of its own what was decided: `..., so reverted`."""
+    for clause in _clauses(_plain(text)):
         word = DECIDED.search(clause)
-        if word and (re.fullmatch(LEAD, clause[: word.start()], re.IGNORECASE) or not clause[word.end() :].strip(" .!")):
+        if word and (re.fullmatch(LEAD, clause[: word.start()], re.IGNORECASE)):
             return True
     return False
 

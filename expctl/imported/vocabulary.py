@@ -13,11 +13,18 @@ MARKED = {**dict.fromkeys("✓✔✅☑👍", Verdict.KEEP), **dict.fromkeys("�
 # `promote it` and `kill` decide, `Promote to public` and `kill now` order something.
 PROMOTE = r"promoted|promote(?! (?:to|from)\b)"
 MERGE = r"(?-i:MERGE)(?=\s*(?:$|[(:;,.]))"
-KILL = r"(?<!conditional )kill(?![- ]?switch|-| now\b| if\b)|killed(?! by)"
+KILL = r"(?<!conditional )kill(?![- ]?switch|-| now\b| if\b)|killed(?! (?:by|before|while|during)\b)"
+# `removed` and `Dropped: no gain` give a change up; `removed 4 MB`, `dropped the lock` and `dropped to 3 ms` tell what it did.
+GONE = (
+    r"(?:removed|dropped)(?=\W*$|\s*[,;:.()\[\]|–—]"
+    r"|\s+(?:[-–—]|again|after|as|at|because|but|and|due|for|in|it|later|on|since|with)(?!\w))"
+)
+APPLIED = r"applied(?! to\b)"
 WORDS = (
     (
         Verdict.REJECT,
-        r"(?:not (?:be )?|never )(?:kept|merged|adopted|landed|accepted|retained|shipped|committed|deployed|viable)"
+        r"(?:not (?:be )?|never )(?:kept(?! as (?:the )?default)|merged|adopted|landed|accepted|retained|shipped"
+        r"|committed|deployed|viable)"
         r"|not (?:be )?promoted"
         r"|(?:don.?t|do not|did not|didn.?t) keep"
         r"|not (?:apply|applied|added)|do(?:n.?t| not) (?:apply|add|adopt|merge|ship|use)"
@@ -28,13 +35,13 @@ WORDS = (
         Verdict.KEEP,
         r"keep(?! (?:in mind|an eye|track|going|trying)\b)|keeps|kept|keeper|accept|accepted|adopt|adopted|merged"
         r"|landed|ship|shipped|deployed"
-        rf"|retain|retained|committed|{MERGE}|{PROMOTE}|selected|apply|applied",
+        rf"|retain|retained|committed|{MERGE}|{PROMOTE}|selected|apply|{APPLIED}",
     ),
     (Verdict.KEEP, r"behalten|beibehalten|übernommen|angenommen|akzeptiert"),
     (
         Verdict.REJECT,
-        r"reject|rejected|discard|discarded|revert|reverted|drop|dropped|rolled back|backed out|abandoned|scrapped|removed"
-        rf"|{KILL}|demoted(?! (?:from|to)\b)|lost"
+        r"reject|rejected|discard|discarded|revert|reverted|drop|rolled back|backed out|abandoned|scrapped"
+        rf"|{GONE}|{KILL}|demoted(?! (?:from|to)\b)|lost"
         r"|fail(?!-(?:closed|open|safe|fast|soft))|failed|regression|regressed",
     ),
     (
@@ -62,12 +69,12 @@ PATTERNS = tuple((verdict, re.compile(rf"\b(?:{words})\b", re.IGNORECASE)) for v
 # Words for what was done, not for what was seen: a long text states its verdict with one of these.
 DECIDED = re.compile(
     r"\b(?:keep(?! (?:in mind|an eye|track|going|trying)\b)|kept|retain(?:ed)?|accepted|adopted|merged|landed|shipped|deployed"
-    rf"|committed|{MERGE}|{PROMOTE}|applied|re-?enabled|reject(?:ed)?|discard(?:ed)?"
-    r"|revert(?:ed)?|dropped|rolled back|backed out|abandoned|scrapped|removed|demoted(?! (?:from|to)\b)|crash(?:ed)?"
-    rf"|{KILL}"
+    rf"|committed|{MERGE}|{PROMOTE}|{APPLIED}|re-?enabled|reject(?:ed)?|discard(?:ed)?"
+    r"|revert(?:ed)?|rolled back|backed out|abandoned|scrapped|demoted(?! (?:from|to)\b)|crash(?:ed)?"
+    rf"|{GONE}|{KILL}"
     r"|dead[- ]end|dead(?=\s*(?:[:;,.]|$))|no[- ]go"
     r"|(?:do not|don.?t) (?:use|apply|add|adopt|merge|ship)"
-    r"|(?:not|never) (?:kept|adopted|merged|landed|accepted|retained|shipped|committed)|not promoted"
+    r"|(?:not|never) (?:kept|adopted|merged|landed|accepted|retained|shipped|committed|deployed)|not promoted"
     r"|behalten|beibehalten|übernommen|verworfen|abgelehnt|zurückgenommen"
     r"|已?(?:采纳|采用|合并|接受|回滚|撤销|放弃|拒绝|弃用|否决|丢弃)|[不未](?:采纳|采用|合并)|不?採用(?:確定)?|却下|棄却|見送り|撤回"
     r"|accettat[oa]|scartat[oa]|rifiutat[oa]|mantenut[oa]|принято|оставлено|внедрено|отклонено|отвергнуто|откачено|отброшено"
@@ -94,15 +101,19 @@ PENDING = re.compile(
 BASELINE = re.compile(
     r"\W*(?:the |first |initial |stock |original )?(?:baseline|reference|ausgangsstand)\b[^,;]*", re.IGNORECASE
 )
+NAME = r"(?:kept|retained|accepted|adopted|merged|landed|shipped|committed|applied|reverted|rejected|discarded|dropped)\d*"
+# `no regression`, and the names of builds: `old vs reverted`, `committed=3`
 NO_FAULT = re.compile(
-    r"(?<!-)\b(?:no|without|not a) (?:\w+ )?(?:regressions?|failures?|errors?|crash(?:es)?|drops?)\b", re.IGNORECASE
+    r"(?<!-)\b(?:no|without|not a) (?:\w+ )?(?:regressions?|failures?|errors?|crash(?:es)?|drops?)\b"
+    rf"|\b{NAME}(?=\s+(?:vs\b|versus\b)|=)|\b(?:vs\.?|versus)\s+{NAME}\b",
+    re.IGNORECASE,
 )
 PARTS = re.compile(r"\s+[/+]\s+|\s*;\s*|(?<=^[A-Z]{4})/|(?<=^[A-Z]{6})/")
 CLAUSE = re.compile(r"[;:.](?=\s|$)|,\s|[（），；：。]|\s[-–—]+\s|[–—]|[()\[\]]|\s*(?:→|->|=>)\s*")
 # Words that may stand before the verdict in its clause.
 LEAD = (
     r"(?:\W|\b(?:so|and|then|was|were|is|change|both|all|hence|therefore|thus|ultimately|finally|final|result|status"
-    r"|implemented|investigated|measured|ported|tested|tried|done)\b)*"
+    r"|abort|implemented|investigated|measured|ported|tested|tried|done)\b)*"
 )
 LATER = re.compile(
     r"\b(?:then|later|but|afterwards?|finally|eventually|subsequently|since|now|again|after|jedoch|dann|später)\b",
@@ -140,8 +151,13 @@ KEEPS_OTHER = re.compile(
 )
 # What is kept as a reference was not kept as a change.
 KEPT_ASIDE = re.compile(
-    r"(?:keep|kept|retained?) (?:only |just |merely )?(?:as|for) (?:an? |the )?(?:[\w-]+ )?"
-    r"(?:reference|record|oracle|evidence|documentation|experiment|negative|comparison|debugging|future|later|histor|archiv|research)",
+    r"(?:keep|kept|retained?) (?:only |just |merely )?(?:as|for) (?:an? |the )?(?:[\w-]+ ){0,2}?"
+    r"(?:reference|record|oracle|evidence|scaffold|losing|documentation|experiment|negative|comparison|debugging|future|later|follow|histor|archiv|research)",
+    re.IGNORECASE,
+)
+# A KEEP that broke something: both can't be right.
+BROKE = re.compile(
+    r"\b(?:caus(?:ed|es|ing)\b[^.;]{0,40}\b(?:collapse|crash|regression|loss|drop)|collapsed|catastroph\w+|disastrous)\b",
     re.IGNORECASE,
 )
 KEPT_ELSE = (KEEPS_OLD, KEEPS_OTHER, KEPT_ASIDE)
@@ -168,7 +184,8 @@ PART_OF_CLAUSE = re.compile(
 )
 ANYWHERE = re.compile(
     r"""[?¿] | \b(?:maybe|perhaps|probably|possibly|presumably|supposedly|apparently|tentative(?:ly)?|provisional(?:ly)?
-    |unsure|partial(?:ly)?|needs?\ follow-?up|pending|todo|tbd|tba|planned|queued|wip|in\ progress|to\ be
+    |unsure|partial(?:ly)?|needs?\ (?:follow-?up|verification|testing)|unverified
+    |pending|todo|tbd|tba|planned|queued|wip|in\ progress|to\ be
     |vielleicht|eventuell|evtl|wahrscheinlich|vermutlich|möglicherweise|vorläufig|ausstehend|geplant)\b""",
     re.IGNORECASE | re.VERBOSE,
 )
