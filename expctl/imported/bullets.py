@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.text import plain_text
 from expctl.imported.document import Again, Line, Row, Section
-from expctl.imported.headings import CAPITAL_WORD, IDENTIFIED, NUMBERED, SHOUTED, SPLIT, read_heading, title_and_name
+from expctl.imported.headings import CAPITAL_WORD, DATE, IDENTIFIED, NUMBERED, SHOUTED, SPLIT, read_heading, title_and_name
 from expctl.imported.items import BOLD, items, parted, told_changes
 from expctl.imported.rules import FORBIDS
 from expctl.imported.verdicts import Dialect, opens_with_verdict, rulings
@@ -54,8 +54,6 @@ TEST_SAW = re.compile(r"\bPASS(?:ED)?\b.*\baccepted,", re.DOTALL)
 # `C1, C2, C3: all neutral` tells of several.
 SENTENCE = re.compile(r"[.;]\s")
 MANY = re.compile(r"\b(?:[A-Za-z]{1,4}-?\d+[a-z]?,\s+){2}", re.ASCII)
-# `2026-02-03 — E1 landed: ...`
-DATE = re.compile(r"\W*\d{4}-\d\d-\d\d\b(?:\s*\([^()]*\))?\s*[:–—-]+\s*", re.ASCII)
 LOST = re.compile(r"\b(?:reverted|rejected|discarded|regressed|lost|refuted|abandoned|rolled back)\b", re.IGNORECASE)
 # What may follow a verdict that begins a bullet
 ALONE = re.compile(r"\W*$|\s*[,;:.(\[]|\s+(?:because|for|as|since|after|by|due|in|on|at|with|and|but)\b", re.IGNORECASE)

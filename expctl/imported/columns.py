@@ -60,7 +60,10 @@ def columns_of(table: Table, given: Map = NO_MAP) -> Columns | None:
     def take(role: Role) -> int | None:
         if role in forced:
             return forced[role]
-        found = next((index for head in HEADS[role] if head for index in free if plain[index] == head), None)
+        fitting = [index for head in HEADS[role] if head for index in free if plain[index] == head]
+        if role is Role.CHANGE:
+            fitting.sort(key=lambda index: _repeats(table, index))
+        found = next(iter(fitting), None)
         if found is not None:
             free.remove(found)
         return found
@@ -134,6 +137,12 @@ def _letter_of_ids(table: Table, plain: Sequence[str], index: int) -> bool:
 def _date_like(table: Table, index: int) -> bool:
     cells = [row.cells[index] for row in table.rows if row.cells[index].strip()]
     return sum(bool(DATE_LIKE.search(cell)) for cell in cells) >= SHARE * len(cells)
+
+
+def _repeats(table: Table, index: int) -> bool:
+    """Return whether one text stands in half of the cells of a column: `decode` in each line is no change."""
+    cells = [row.cells[index] for row in table.rows]
+    return len(cells) > 1 and 2 * max(map(cells.count, cells)) >= len(cells)
 
 
 def _one_word(table: Table, index: int) -> bool:

@@ -52,6 +52,8 @@ SHOUTED = re.compile(
 )
 # `[2026-02-03] session | E12 REJECTED: ...`
 STAMP = re.compile(r"\W*\d{4}-\d\d-\d\d\b[^|]{0,40}\|\s*")
+# `2026-02-03 — E1 landed: ...`
+DATE = re.compile(r"\W*\d{4}-\d\d-\d\d\b(?:\s*\([^()]*\))?\s*[:–—-]+\s*", re.ASCII)
 # `[MERGED 2026-02-03]`
 DATE_IN = re.compile(r"(?<=[A-Z])\s+\d{4}-\d\d-\d\d(?=\s*\])")
 # `E12 wider loads [status: rejected -> see E9]` and `E12 wider loads [ACCEPTED: ...]`
@@ -87,7 +89,8 @@ NUMBERED = re.compile(r"\W*(?:experiment|exp|attempt|run|iteration|round|pass|st
 COUNTED = re.compile(r"\W*#?\d+[a-z]?(?:[.):]|\s+[-–—])\s")
 KEPT_MARKS = "✓✔✅☑👍"
 IDENTIFIED = re.compile(
-    r"\W*(?:(?P<id>[A-Za-z]{1,6}-?\d+[a-z]?(?:-[A-Z]\d*[a-z]?)?|#\d+)\b(?!\.\d)|`?(?P<hash>[0-9a-f]{7,40})\b`?)", re.ASCII
+    r"\W*(?:(?P<id>[A-Za-z]{1,6}-?\d+[a-z]?(?:-(?:[A-Z]\d*[a-z]?|\d{1,2}))?|#\d+)\b(?!\.\d)|`?(?P<hash>[0-9a-f]{7,40})\b`?)",
+    re.ASCII,
 )
 # `FP16 sums` and `AArch64 loops` begin with no id, `EXP16: sums` does.
 LONG_ID = re.compile(r"[A-Za-z]{2,}-?\d|[a-z]\d")
@@ -165,10 +168,11 @@ def outcomes_are_verdicts(sections: Sequence[Section]) -> bool:
 
 def _at_start(heading: str, *, marked: bool) -> Heading | None:
     """Return what `Kept: wider loads`, `E12 REJECTED at 3 ms` or `❌ wider loads` says."""
-    parts = [part for part in SPLIT.split(heading) if part.strip()]
+    undated = DATE.sub("", heading, count=1)
+    parts = [part for part in SPLIT.split(undated) if part.strip()] or [heading]
     first = parts[0].strip("*_ []")
     if len(parts) > 1 and DECIDED.fullmatch(first) and first[0].isupper() and (first.isupper() or not ORDER.fullmatch(first)):
-        rest = heading[heading.index(parts[0]) + len(parts[0]) :].lstrip(" :-–—*_]")
+        rest = undated[undated.index(parts[0]) + len(parts[0]) :].lstrip(" :-–—*_]")
         title, name = title_and_name(rest)
         return Heading(words=parts[0], title=title, name=name)
     if shouted := SHOUTED.match(heading):

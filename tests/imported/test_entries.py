@@ -79,3 +79,24 @@ def test_states_that_a_test_reports() -> None:
 def test_an_entry_that_tells_how_to_avoid_something() -> None:
     found = verdicts("# Log", "## Iteration 6 — Avoid a copy per call", "- **Result**: MERGED", "- **Effect**: -4 %")
     assert [verdict for _, _, verdict in found] == [KEEP]
+
+
+@pytest.mark.parametrize(
+    ("heading", "name", "change"),
+    [
+        ("2026-02-03 — SHIPPED: wide loads (3 % faster)", "", "wide loads (3 % faster)"),
+        ("2026-02-03 — REVERTED: wide loads", "", "wide loads"),
+        ("P4-10 loss ablation: REJECTED", "P4-10", "loss ablation"),
+        ("EXP-50 to 56: a prompt (KEPT)", "", "EXP-50 to 56: a prompt"),
+        ("EXP-050-056: a prompt (KEPT)", "", "EXP-050-056: a prompt"),
+    ],
+)
+def test_a_title_is_no_date_and_an_id_is_whole(heading: str, name: str, change: str) -> None:
+    (row,) = read_document(document_of(f"# Log\n## {heading}\n\nSHIPPED and REVERTED, 3 ms.\n".encode(), "a.md")).rows
+    assert (row.name, row.change) == (name, change)
+
+
+def test_a_column_that_says_the_same_in_each_line_is_not_the_change() -> None:
+    rows = "".join(f"| {at} | size {at} | decode | {at} ms | {word} |\n" for at, word in enumerate(("keep", "revert", "keep")))
+    text = f"# Log\n| Loop | Knob | Test | Time | Decision |\n|---|---|---|---|---|\n{rows}"
+    assert [row.change for row in read_document(document_of(text.encode(), "a.md")).rows] == ["size 0", "size 1", "size 2"]
