@@ -1,7 +1,7 @@
 """Units of figures in a hand-kept ledger, which direction of them is better, and what part a figure plays in its sentence."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 
 
@@ -81,6 +81,19 @@ METRIC = re.compile(
     r"|long|single|multi|train|val|test|\w*bench\w*)\b",
     re.IGNORECASE,
 )
+
+
+# Metrics of which everybody knows what is better, by the last word of a head that isn't a number
+METRICS = {
+    **dict.fromkeys(("loss", "bpb", "bpc", "ppl", "perplexity", "fid", "latency", "rmse", "mse", "wer"), Better.LOWER),
+    **dict.fromkeys(("accuracy", "acc", "bleu", "elo", "nps", "fps", "gflops", "throughput"), Better.HIGHER),
+}
+
+
+def well_known(heads: Iterable[str]) -> dict[str, Better]:
+    """Return which direction of the metrics below `heads` is better, by name, where it is known: `val_bpb`, `Test accuracy`."""
+    last = ((head, (re.findall(r"[a-z]+", head.lower()) or [""])[-1]) for head in heads)
+    return {name_of(head): METRICS[word] for head, word in last if word in METRICS}
 
 
 def name_of(unit: str) -> str:

@@ -38,7 +38,15 @@ BASELINE = re.compile(r"\bbaseline|_baseline", re.IGNORECASE)
 NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?(?:e[+-]?\d+)?", re.IGNORECASE)
 SHORT_CELL = 100
 REPEATS = re.compile(
-    r"\b(?:re-?runs?|re-?ran|re-?confirm\w*|re-?measure\w*|repeat\w*|confirmation|verification)\b", re.IGNORECASE
+    r"\b(?:re-?runs?|re-?ran|re-?confirm\w*|re-?measure\w*|repeat\w*|confirmation|verification|replic\w*|variance|seeds?|repro\w*)\b",
+    re.IGNORECASE,
+)
+# `2 h`, `12 epochs`, `other session`: rows of different budgets can't be compared.
+BUDGET = re.compile(
+    r"\b(?:\d+(?:\.\d+)?[- ]?k?|two|three|four|ten|thirty|sixty|ninety)"
+    r"[- ]?(?:h|hrs?|hours?|min|minutes?|epochs?|steps?|iters?|iterations?)\b"
+    r"|\b(?:(?:longer|shorter|full) (?:run|budget)|other \w+|contended)\b",
+    re.IGNORECASE,
 )
 # What is worse by more percent was measured in another way.
 FAR = 100.0
@@ -116,11 +124,11 @@ def is_baseline(row: Row) -> bool:
 def comparable(row: Row, other: Row, known: Mapping[str, Better]) -> bool:
     """Return whether two rows of a table were measured alike.
 
-    No shape (`ctx=64K`) is named in the change of one alone, and they agree in each column of bare numbers of which nobody
-    knows what is better, be it their main metric or a setting.
+    No shape (`ctx=64K`) or budget (`2 h`) is named in the change of one alone, and they agree in each column of bare numbers
+    of which nobody knows what is better, be it their main metric or a setting.
     """
     before = {head: _bare(cell) for head, cell in other.figures}
-    shapes = [{shape for _, shape in shapes_in(each.change)} for each in (row, other)]
+    shapes = [{shape for _, shape in shapes_in(each.change)} | {*BUDGET.findall(each.change.lower())} for each in (row, other)]
     return shapes[0] == shapes[1] and not any(
         NUMBER.fullmatch(_bare(cell)) and head in before and before[head] != _bare(cell) and not _is_known(head, known)
         for head, cell in row.figures

@@ -13,7 +13,7 @@ from expctl.imported.figures import Figure, Quantity, figures_in, figures_of, th
 from expctl.imported.heads import HEADS, OF_CHANGES, Role
 from expctl.imported.remarks import Flaw, Remark
 from expctl.imported.roofline import SLIP, Roofline, agrees
-from expctl.imported.units import Better, Part
+from expctl.imported.units import Better, Part, well_known
 from expctl.imported.verdict_columns import MEASURED, plain_head
 
 
@@ -28,6 +28,7 @@ def audit(
     figure can exceed. `fallback_noise` is used if the ledger states no noise; without it no gain is held against noise. `known`
     are units by name and what of them is better.
     """
+    known = well_known(head for table in document.tables for head in table.heads) | dict(known or {})
     unit = throughput_unit([line.text for line in document.lines()] + [row.results() for row in rows])
     figures = {row.line: figures_of(row, unit, known) for row in rows}
     # An impossible figure is reported as such, and not used in comparisons.
@@ -43,9 +44,9 @@ def audit(
         *_figure_remarks(document, rows, figures, limits, unit),
         *(
             Remark(flaw=Flaw.NOISE, line=row.line, rows=(row.label,), text=text)
-            for row, text in noise_remarks(compared, possible, stated, fallback_noise, known or {})
+            for row, text in noise_remarks(compared, possible, stated, fallback_noise, known)
         ),
-        *kept_regressions(compared, possible, known or {}, _unread(document, rows)),
+        *kept_regressions(compared, possible, known, _unread(document, rows)),
         *not_flat(rows, possible, threshold),
         *confounded(rows),
         *reused_ids(document, rows),
