@@ -16,8 +16,7 @@ from expctl.imported.vocabulary import DECIDED, KEPT_ASIDE
 CHECKBOX = re.compile(r"\[[ xX]\]\s+")
 ABOUT_EXPERIMENTS = re.compile(
     r"experiment|attempt|tried|optimi[sz]ation|ledger|history|results?\b|kept|reverted|rejected|discarded|hypothes[ei]s|probes?\b"
-    r"|iterations?\b|candidates?\b|what (?:worked|didn)|log\b|ideas|decisions?\b|trials?\b|verdicts?\b|versuche"
-    r"|попыт|эксперимент|оптимизац|実験|最適化|实验|优化",
+    r"|iterations?\b|candidates?\b|what (?:worked|didn)|log\b|ideas|decisions?\b|trials?\b|verdicts?\b|versuche",
     re.IGNORECASE,
 )
 EXPLAINS_WORDS = re.compile(

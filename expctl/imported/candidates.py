@@ -45,6 +45,8 @@ from expctl.imported.signs import (
 from expctl.imported.sure import decided_in, sure_of_row, sure_of_text
 from expctl.imported.verdict_columns import FIRST, MEASURED, RULES, plain_head
 
+# Titles about experiments in other languages: enough to ask, not to read
+ABROAD = re.compile(r"попыт|эксперимент|оптимизац|実験|最適化|实验|优化", re.IGNORECASE)
 SOME, MOST = 0.3, 0.5
 # A heading of several experiments.
 SEVERAL = re.compile(
@@ -95,7 +97,9 @@ class _Search:
         self.taken = {row.line for row in rows} | (read & {line for line, title in self.title_of.items() if title})
         self.read = read
         named = (document.name.rpartition(".")[0].replace("_", " "), document.title)
-        of_title = any(ABOUT_EXPERIMENTS.search(title) and not RELEASES.search(title) for title in named)
+        of_title = any(
+            (ABOUT_EXPERIMENTS.search(title) or ABROAD.search(title)) and not RELEASES.search(title) for title in named
+        )
         self.about = bool(rows) or of_title or any(map(TELLS_TRIED.search, self.title_of.values()))
         self.rules = ruled_sections({document.title: ""})
         below = {section.title: section.under for section in document.sections if section.title != document.title}

@@ -64,9 +64,9 @@ def reused_ids(document: Document, rows: Sequence[Row]) -> Iterator[Remark]:
         if many:
             commit = max(many, key=many.__getitem__)
             second = [each for each in rows if (each.name, each.table) == (commit, table)][1]
-            more = f", and {len(many) - 1} other ids of several" if len(many) > 1 else ""
+            besides = f", and {len(many) - 1} other ids of several" if len(many) > 1 else ""
             told_as = (
-                f"{commit} is the id of {many[commit]} rows of one table{more}: a remark that names it may mean any of them"
+                f"{commit} is the id of {many[commit]} rows of one table{besides}: a remark that names it may mean any of them"
             )
             yield Remark(flaw=Flaw.REUSED_ID, line=second.line, rows=(second.label,), text=told_as)
     told = {row.line for row in rows}
