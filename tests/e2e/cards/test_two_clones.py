@@ -101,7 +101,8 @@ def test_a_killed_run_goes_on_on_its_own_card_alone(both: tuple[Foreign, Foreign
     assert ("GPU-a0" in refused.err, "GPU-b1" in refused.err, one.journal("P1")) == (True, True, before)
     one.environment["CUDA_VISIBLE_DEVICES"] = "GPU-a"
     one.concluded("run", "P1")
-    assert one.record("P1")["verdict"] == "REJECT"
+    record = one.record("P1")
+    assert record["verdict"] == "REJECT", record["reasons"]
 
 
 def test_an_undecided_run_is_extended_on_its_own_card_alone(both: tuple[Foreign, Foreign]) -> None:
