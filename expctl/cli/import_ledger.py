@@ -61,7 +61,7 @@ def import_ledger(
     from expctl.files.user_file import contents
     from expctl.flow.import_ledger import Options, check_dry, plan_import
     from expctl.flow.import_ledger import import_ledger as take_in
-    from expctl.imported.given import given_by
+    from expctl.imported.given import given_by, ranges_of
     from expctl.imported.tables import read_document
     from expctl.views.console import ConsoleProgress
 
@@ -69,6 +69,7 @@ def import_ledger(
     document = read_document(contents(file, "the ledger", bytes_max=BYTES_MAX), str(file))
     before = _kept(file)
     given = given_by(before, maps or [], unit or [], document)
+    taken = list(ranges_of(maps or [], given, document))
     options = Options(
         target=target,
         peak_tflops=peak,
@@ -84,7 +85,7 @@ def import_ledger(
     if dry_run:
         git = wiring.reader(place)
         plan = plan_import(wiring.library(git), git.head(), document, options)
-        lines = [*_plan_lines(plan), "nothing was changed (--dry-run)"]
+        lines = [*taken, *_plan_lines(plan), "nothing was changed (--dry-run)"]
         print_result(plan, lambda: lines, as_json, schema="import-plan/1")
         sys.stdout.flush()  # standard error follows
         check_dry(plan, options)
@@ -93,7 +94,7 @@ def import_ledger(
     if given != before:
         _keep(file, given)
     ended = f"is imported in {done.commit[:7]}" if done.commit else "was imported before: nothing to add"
-    lines = [*_plan_lines(done.plan), f"{done.plan.file} {ended}"]
+    lines = [*taken, *_plan_lines(done.plan), f"{done.plan.file} {ended}"]
     with after(f"{done.plan.file} {ended}"):
         print_result(done, lambda: lines, as_json, schema="import/1")
 

@@ -11,7 +11,7 @@ from expctl.imported.headings import CAPITAL_WORD, DATE, IDENTIFIED, NUMBERED, S
 from expctl.imported.items import BOLD, items, parted, told_changes
 from expctl.imported.rules import FORBIDS
 from expctl.imported.verdicts import Dialect, opens_with_verdict, rulings
-from expctl.imported.vocabulary import DECIDED, KEPT_ASIDE
+from expctl.imported.vocabulary import DECIDED, KEPT_ASIDE, MEANS
 
 CHECKBOX = re.compile(r"\[[ xX]\]\s+")
 ABOUT_EXPERIMENTS = re.compile(
@@ -90,8 +90,8 @@ ROW_MAX = 4000
 SHOWN_MAX = 120
 # `Verdict: kept`, `**Decision.** Reverted, ...` and `- **Status:** rejected` below the heading of an experiment
 LABEL = re.compile(
-    r"\s*(?:[-*+]\s+)?\W*(?:final\s+)?(?:verdict|decision|disposition|outcome|status|result|conclusion|ruling|urteil|entscheidung)"
-    r"\s*(?:\*\*|__)?\s*[:.]\s*(?:\*\*|__)?\s*(\S.*)",
+    r"\s*(?:[-*+]\s+)?\W*(?:final\s+)?(?:verdict|decision|disposition|outcome|status|result|conclusion|ruling|urteil|entscheidung|結論|判定|结论)"
+    r"\s*(?:\*\*|__)?\s*[:：.]\s*(?:\*\*|__)?\s*(\S.*)",
     re.IGNORECASE,
 )
 
@@ -120,6 +120,7 @@ def read_bullets(
             or LABEL.fullmatch(text)
             or TELLS_CHANGE.match(text)
             or MANY.search(bare[:NEAR])
+            or MEANS.search(bare[:NEAR])
         ):
             continue
         whole = FAILED.sub(rf"\1{STANDS_FOR_FAILED}.", bare) if fails else bare

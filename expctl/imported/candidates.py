@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from expctl.domain.experiment.proposal import Verdict
+from expctl.imported import signs
 from expctl.imported.bullets import ABOUT_EXPERIMENTS
 from expctl.imported.document import Document, Row, Section, Table
 from expctl.imported.fields import field_of
@@ -26,7 +27,6 @@ from expctl.imported.signs import (
     AT_START,
     OF_SIZES,
     PLANNED,
-    RELEASES,
     TELLS_TRIED,
     TITLE_MAX,
     WORD,
@@ -42,19 +42,15 @@ from expctl.imported.signs import (
     told_in,
     told_whole,
 )
-from expctl.imported.sure import decided_in, sure_of_row, sure_of_text
+from expctl.imported.sure import sure_of_row, sure_of_text
 from expctl.imported.verdict_columns import FIRST, MEASURED, RULES, plain_head
 
-# Titles about experiments in other languages: enough to ask, not to read
-ABROAD = re.compile(r"попыт|эксперимент|оптимизац|実験|最適化|实验|优化", re.IGNORECASE)
 SOME, MOST = 0.3, 0.5
 # A heading of several experiments.
 SEVERAL = re.compile(
     r"\b(?:experiments|ideas|attempts|improvements|things|tweaks|commits|optimi[sz]ations|changes|approaches|candidates|decisions|lessons?|findings|insights)\b",
     re.IGNORECASE,
 )
-# What begins so is an experiment of its own, whatever the heading above it tells.
-UNDID = re.compile(r"\W*(?:reverted|rejected|discarded|abandoned|backed out|rolled back) (?:the|an?)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +74,8 @@ class _Search:
     """What is asked about in one document: `found` gives the guessed verdicts by line."""
 
     def __init__(self, document: Document, rows: Sequence[Row], read: set[int]) -> None:
-        self.document, self.rows = document, rows
+        self.document = document
+        self.lost = [row for row in rows if any(each.verdict is not Verdict.KEEP for each in row.rulings)]
         self.lines = [section.line for section in document.sections]
         self.title_of = {section.line: section.title for section in document.sections}
         last: dict[str, int] = {}
@@ -98,9 +95,11 @@ class _Search:
         self.read = read
         named = (document.name.rpartition(".")[0].replace("_", " "), document.title)
         of_title = any(
-            (ABOUT_EXPERIMENTS.search(title) or ABROAD.search(title)) and not RELEASES.search(title) for title in named
+            (ABOUT_EXPERIMENTS.search(title) or signs.ABROAD.search(title)) and not signs.RELEASES.search(title)
+            for title in named
         )
         self.about = bool(rows) or of_title or any(map(TELLS_TRIED.search, self.title_of.values()))
+        self.closes = self.about or signs.closes_several(document)
         self.rules = ruled_sections({document.title: ""})
         below = {section.title: section.under for section in document.sections if section.title != document.title}
         self.words = ruled_sections(below)
@@ -178,7 +177,7 @@ class _Search:
         for above, below in groups.items():
             # What was decided all the same is no plan.
             planned = above and self._plans(above)
-            members = [each for each in below if not planned or decides(each.title) or any(map(decided_in, told_in(each)))]
+            members = [each for each in below if not planned or self._closed(each.title) or signs.carried_out(each)]
             ruled = self._ruling(above) if above else None
             free = [
                 each for each in members if each.line not in self.taken | self.parts and self._may_be_one(each, with_tables)
@@ -188,6 +187,7 @@ class _Search:
                 for each in free
                 if self.about and (tells(each.title) or ruling_of_items(each.title) or told_whole(each))
             }
+            told |= {each.line for each in free if self._closed(each.title)}
             told |= self.wholes & {each.line for each in free if self.about}
             sure = told | {each.line for each in members if each.line in self.taken}
             many, some = len(sure) >= MOST * len(members), len(sure) >= SOME * len(members)
@@ -219,7 +219,10 @@ class _Search:
         if any(map(weigh, ends(title))):
             return True
         several = ruling_of_items(title) and len(tree(tuple(outside_fences(section.lines)))) > 1
-        return not several and (bool(counting_word(title)) or not holds_none(title))
+        return not several and (bool(counting_word(title)) or not holds_none(title) or signs.closed_in_text(section))
+
+    def _closed(self, title: str) -> bool:
+        return self.closes and signs.CLOSED.search(title) is not None
 
     def _items(self, inside: set[int]) -> dict[int, Verdict | None]:
         found: dict[int, Verdict | None] = {}
@@ -228,13 +231,17 @@ class _Search:
             forbids = any(FORBIDS.search(self.title_of[at]) for at in path)
             ruled = self._ruling(section.line) or (Verdict.REJECT if forbids else None)
             own = ruling_of_items(section.title) is not None
+            whole = tree(tuple(outside_fences(section.lines)))
             if self._plans(section.line) or (not self.about and not ruled):
+                every = itertools.chain(*(item.all() for item in whole))
+                closed = [each for each in every if self._closed(each.text[:TITLE_MAX]) and not field_of(each.text)]
+                found |= {item.line: None for item in closed if item.line not in self.taken}
                 continue
-            lists = [tree(tuple(outside_fences(section.lines)))]
+            lists = [whole]
             while lists:
                 listed = [item for item in lists.pop() if not field_of(item.text)]
                 free = [item for item in listed if item.line not in self.taken and may_be_tried(item.text)]
-                free = [item for item in free if not (forbids and row_of_rule(item.text, self.rows))]
+                free = [item for item in free if not (forbids and row_of_rule(item.text, self.lost))]
                 some = self._some(
                     free,
                     listed,
@@ -242,7 +249,7 @@ class _Search:
                     taken=not own and bool(inside & set(path)),
                     several=SEVERAL.search(section.title) is not None or not self.taken & set(path),
                 )
-                undid = {item.line: Verdict.REJECT for item in some if UNDID.match(item.text)}
+                undid = {item.line: Verdict.REJECT for item in some if signs.UNDID.match(item.text)}
                 above = self._sure_ruling(section.line, inside)
                 direct = section.title in self.words
                 ruled_by = {item.line: above if direct or tells(item.text) else None for item in some}
@@ -257,7 +264,7 @@ class _Search:
             decided = [item for item in free if any(map(decides, slots(item.text)))]
             worded = [item for item in listed if tells_outcome(item.text[:TITLE_MAX])]
             many = several and len(worded) > 1 and len(worded) > MOST * len(listed)
-            undone = [item for item in decided if UNDID.match(item.text)]
+            undone = [item for item in decided if signs.UNDID.match(item.text)]
             return free if many else decided if several and len(decided) > 1 else undone
         telling = {item.line for item in listed if item.line in self.taken or tells(item.text)}
         many = len(telling) > 1 and len(telling) >= MOST * len(listed)

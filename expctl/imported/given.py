@@ -1,7 +1,7 @@
 """What a user says about a hand-kept ledger where its words aren't sure: columns, words of verdicts, directions of units."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -11,7 +11,7 @@ from expctl.imported.document import Document, Ruling
 from expctl.imported.heads import Role
 from expctl.imported.places import places
 from expctl.imported.rows import read_document
-from expctl.imported.units import Better, name_of
+from expctl.imported.units import RATE, Better, name_of, unit_of_head
 from expctl.imported.verdict_columns import Map, plain_head
 from expctl.imported.verdicts import first_clause, said_as
 
@@ -19,6 +19,8 @@ SUFFIX = ".import.yaml"
 WAITS = "WAIT"
 PROPOSED = "proposed"
 # `line 12=KEEP`, `lines 12, 15-18=REJECT`
+RANGE_SHOWN = 12
+RATES = re.compile(rf"(?<![\w/]){RATE}(?![\w/])")
 LINES = re.compile(r"lines?\s+(\d+(?:\s*[-,]\s*\d+)*)\s*=\s*(\w[\w-]*)", re.ASCII)
 
 
@@ -68,6 +70,14 @@ def given_by(before: Given, maps: Sequence[str], units: Sequence[str], document:
     """
     of_lines = [word for word in maps if document and (word == PROPOSED or LINES.fullmatch(word))]
     of_words = [word for word in maps if word not in of_lines]
+    if document and (unfit := [word for word in units if not fits(word.partition("=")[0].strip(), document)]):
+        raise Misused(
+            "--unit names a unit that no figure and no column has",
+            code="unit-idle",
+            expected="the head of a column, or a unit that stands behind figures, as the ledger writes it",
+            found=", ".join(unfit),
+            hint="leave it out, or copy the head: expctl import FILE --dry-run --unit tok_s=higher",
+        )
     made = _given_by(before, of_words, units)
     if document and (idle := list(_idle(made, of_words, document))):
         raise Misused(
@@ -81,14 +91,16 @@ def given_by(before: Given, maps: Sequence[str], units: Sequence[str], document:
     if not document or not of_lines:
         return made
     known = places(document)
-    asked = read_document(document, made.map()).asked()
+    reading = read_document(document, made.map())
+    asked = reading.asked()
+    free = {line: place.kind for line, place in known.items() if line not in {row.line for row in reading.rows}}
     lines = {each.line: str(each.guess) for each in asked if each.guess} if PROPOSED in of_lines else {}
     for word in of_lines:
         found = LINES.fullmatch(word)
         if found and found[2].upper() not in (WAITS, *Verdict):
             raise _refused(word)
         if found:
-            for line in _lines(found[1], word, {each.line for each in asked}, set(known)):
+            for line in _lines(found[1], word, {each.line for each in asked}, set(known), free):
                 lines[line] = found[2].upper()
     said = {known[line].key: verdict for line, verdict in lines.items() if line in known}
     made = Given(columns=made.columns, verdicts=made.verdicts, lines={**made.lines, **said}, units=made.units)
@@ -120,16 +132,49 @@ def _rulings(given: Given, document: Document) -> set[tuple[int, Ruling]]:
     return {(row.line, ruling) for row in read_document(document, given.map()).rows for ruling in row.rulings}
 
 
-def _lines(numbers: str, word: str, asked: set[int], known: set[int]) -> Iterator[int]:
-    """Yield the lines that `12, 15-18` names: of a range those `asked` about. Raises Misused for an unknown one."""
+def ranges_of(maps: Sequence[str], given: Given, document: Document) -> Iterator[str]:
+    """Yield for each range of lines in `maps` how many it took, and which that can hold an experiment it did not."""
+    for word in maps:
+        found = LINES.fullmatch(word)
+        for part in found[1].split(",") if found else ():
+            first, _, last = (each.strip() for each in part.partition("-"))
+            inside = [each for each in places(document).values() if last and int(first) <= each.line <= int(last)]
+            left = [str(each.line) for each in inside if each.key not in given.lines]
+            if inside:
+                more = f" and {len(left) - RANGE_SHOWN} more" if len(left) > RANGE_SHOWN else ""
+                others = f"; not line {', '.join(left[:RANGE_SHOWN])}{more}" if left else ""
+                yield f"lines {first}-{last}: {len(inside) - len(left)} taken{others}"
+
+
+def fits(unit: str, document: Document) -> bool:
+    """Return whether a column of `document` has the head `unit`, or a figure the unit."""
+    name = name_of(unit)
+    heads = (head for table in document.tables for head in table.heads)
+    if not name or any(name in (name_of(head), name_of(unit_of_head(head, {}))) for head in heads):
+        return bool(name)
+    behind = re.compile(rf"\d\s?[kMG]?\s?{re.escape(unit)}(?![\w/])", re.IGNORECASE)
+    texts = [
+        *(line.text for line in document.lines()),
+        *(cell for table in document.tables for row in table.rows for cell in row.cells),
+    ]
+    return any(behind.search(text) or any(name_of(each[0]) == name for each in RATES.finditer(text)) for text in texts)
+
+
+def _lines(numbers: str, word: str, asked: set[int], known: set[int], free: Mapping[int, object]) -> Iterator[int]:
+    """Yield the lines that `12, 15-18` names: of a range those `asked` about, and where both ends are items of one list or
+    rows of one table, all between them that are `free`. Raises Misused for an unknown one.
+    """
     for part in numbers.split(","):
         first, _, last = (each.strip() for each in part.partition("-"))
         found = {int(first)} if not last else {line for line in asked if int(first) <= line <= int(last)}
+        if last and (kind := free.get(int(first))) and kind == free.get(int(last)):
+            found |= {line for line, other in free.items() if int(first) <= line <= int(last) and other == kind}
         if not found or not found <= known:
             raise Misused(
                 "--map names a line that can hold no experiment",
                 code="map-line-unknown",
-                expected="the line of a heading, of an item of a list or of a row; a range takes the lines asked about",
+                expected="the line of a heading, of an item of a list or of a row; a range takes the lines asked about, or from"
+                " an item (a row) to another one of its list (its table)",
                 found=f"{word}: {part.strip()}",
                 hint="expctl import FILE --dry-run lists the lines that are asked about",
             )

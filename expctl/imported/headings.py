@@ -10,7 +10,7 @@ from expctl.imported.document import Section
 from expctl.imported.outcomes import sure_outcome
 from expctl.imported.rules import FORBIDS
 from expctl.imported.verdicts import Dialect, opens_with_verdict, rulings
-from expctl.imported.vocabulary import DECIDED, MARKS, PATTERNS
+from expctl.imported.vocabulary import DECIDED, MARKS, MEANS, PATTERNS
 
 # Headings of sections that tell a part of the experiment above them
 PART = re.compile(
@@ -34,6 +34,11 @@ OF_NOUN = re.compile(
     r"|despite|again|so|here|later|earlier|now|default|\W)|\s*[,;:.(]",
     re.IGNORECASE,
 )
+# `wider loads (KEEP) ★ CURRENT BEST`, `wider loads (KEEP) [EXPLORE]`, and the same in Japanese brackets
+ASIDE = re.compile(
+    r"[\[(]\s*(KEEP|KEPT|REJECT(?:ED)?|DISCARD(?:ED)?|REVERT(?:ED)?)\s*[\])](?=\s*(?:[★☆⭐🏆]|\[[A-Z][A-Z -]*\]\W*$))"
+)
+WIDE = re.compile(r"（\s*([✅❌]?\s*(?:採用|不採用|却下|棄却)[^（）]*)）\W*$")
 COMMAS = re.compile(r"\s*[,;(（，；：。]\s*|\s+and\s+")
 # `all five REJECTED`, in the last part of a heading
 CAPITAL_WORD = re.compile(r"(?<![\w-])(?:KEPT|LANDED|REJECTED|REVERTED|DISCARDED|ABANDONED|ACCEPTED|MERGED|ADOPTED)(?![\w-])")
@@ -119,7 +124,7 @@ def read_heading(heading: str, dialect: Dialect, *, marked: bool, outcomes: bool
     it has such that end with `— BIG WIN`, and such that end with `— HARMFUL`.
     """
     text = DATE_IN.sub("", STAMP.sub("", heading, count=1))
-    if OF_DESIGN.match(text):
+    if OF_DESIGN.match(text) or MEANS.search(text):
         return None
     if failed := FAILED.fullmatch(text):
         title, name = title_and_name(failed["title"])
@@ -193,6 +198,8 @@ def _in_brackets(heading: str) -> Heading | None:
         found = shouted
     if not found and bracketed and any(map(_is_decided, COMMAS.split(GONE.sub("", bracketed[1])))):
         found = bracketed
+    wide = WIDE.search(heading)
+    found = found or ASIDE.search(heading) or (wide if wide and not MARKS.search(heading[: wide.start()]) else None)
     if not found:
         return None
     title, name = title_and_name(heading[: found.start()])

@@ -29,6 +29,12 @@ class Place:
     text: str
     below: int
     make: Callable[[], Row]
+    indent: int = 0
+
+    @property
+    def kind(self) -> tuple[int, int] | None:
+        """Return what a line has in common with the rows of its table, or with the items beside it; None for a heading."""
+        return (self.below, self.indent) if self.below else None
 
     @property
     def key(self) -> str:
@@ -54,8 +60,10 @@ def _of_sections(document: Document) -> Iterator[Place]:
         if section.title:
             told = partial(_told, section.line, section.title, "", section.line)
             yield Place(line=section.line, text=section.title, below=0, make=told)
+        indents = {line.number: len(line.text) - len(line.text.lstrip()) for line in section.lines}
         for line, text, _ in items(tuple(outside_fences(section.lines))):
-            yield Place(line=line, text=text, below=section.line, make=partial(_told, line, *parted(text), section.line))
+            told = partial(_told, line, *parted(text), section.line)
+            yield Place(line=line, text=text, below=section.line, make=told, indent=indents[line])
 
 
 def _told(line: int, title: str, rest: str, below: int) -> Row:

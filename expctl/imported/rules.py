@@ -9,7 +9,8 @@ from expctl.imported.document import Document, Line, Row, Unread
 
 # `E7: avoid a copy` tells a change, `Paths to avoid` forbids.
 FORBIDS = re.compile(
-    r"do[- ]?n.?o?t[- ]repeat|dead ends?|non-starters?|never again|already tried|(?<!\d )(?<!\d[.):] )(?<![:–—-] )avoid",
+    r"do[- ]?n.?o?t[- ]repeat|dead ends?|non-starters?|never again|already tried|(?<!\d )(?<!\d[.):] )(?<![:–—-] )"
+    r"(?<![\w.`])avoid",
     re.IGNORECASE,
 )
 BULLET = re.compile(r"\s*(?:[-*+]|\d+[.)])\s+(.*)")

@@ -4,11 +4,12 @@ import re
 from collections.abc import Iterable
 
 from expctl.imported.bullets import LABEL
-from expctl.imported.document import Section
+from expctl.imported.document import Document, Section
 from expctl.imported.fields import tells_one
 from expctl.imported.headings import PART, tails
 from expctl.imported.items import outside_fences, parted
 from expctl.imported.outcomes import tells_outcome
+from expctl.imported.sure import decided_in
 from expctl.imported.vocabulary import DECIDED, MARKS
 
 TEXT_MAX = 4000
@@ -63,6 +64,17 @@ RUN_ON = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 ONLY_LABEL = re.compile(r"\W*[^:：\d]{1,60}[:：][\W_]*")
+# `Connected rooks (failed)`, `a shadow copy — SUPERSEDED`, `2. ~~a pool~~ — done`: somebody closed it.
+CLOSED = re.compile(
+    r"[(（\[]\s*(?:failed|superseded|declined|shelved|retracted|withdrawn|abandoned|rejected|reverted|dropped|discarded|[❌✅]|不?採用)"
+    r"(?:\W|$)|\s[-–—]+\s+(?:later )?(?-i:[A-Z]{2,}(?:ED|LT|NE))\b|^\W*~~[^~]+~~|結論\s*[:：]\s*(?:棄却|不?採用|却下)",
+    re.IGNORECASE,
+)
+CLOSED_MIN = 2
+# Titles about experiments in other languages: enough to ask, not to read
+ABROAD = re.compile(r"попыт|эксперимент|оптимизац|実験|最適化|实验|优化", re.IGNORECASE)
+# What begins so is an experiment of its own, whatever the heading above it tells.
+UNDID = re.compile(r"\W*(?:reverted|rejected|discarded|abandoned|backed out|rolled back) (?:the|an?)\b", re.IGNORECASE)
 # Below such a head stands what was measured, or on what: no change.
 OF_SIZES = re.compile(
     r"""\b(?:metrics?|param(?:eter)?s?|property|resource|dimension|quantity|batch|sizes?|shapes?|context|seq(?:uence)?|length|[nmk]|path
@@ -103,6 +115,11 @@ def decides(text: str) -> bool:
     return bool(MARKS.search(text) or DECIDED.search(text))
 
 
+def carried_out(section: Section) -> bool:
+    """Return whether a section says that something was decided, be it one of plans."""
+    return decides(section.title) or any(map(decided_in, told_in(section)))
+
+
 def tells_outcome_of(section: Section) -> bool:
     """Return whether the text of a section has a word for an outcome, or a difference in figures."""
     return tells_outcome(text_of(section)[:TEXT_MAX]) or bool(CHANGED.search(text_of(section)[:TEXT_MAX]))
@@ -111,6 +128,17 @@ def tells_outcome_of(section: Section) -> bool:
 def told_whole(section: Section) -> bool:
     """Return whether a section tells one experiment in labelled parts."""
     return tells_one(outside_fences(section.lines)) and tells_outcome_of(section)
+
+
+def closes_several(document: Document) -> bool:
+    """Return whether some headings and items of a document say that they were closed."""
+    texts = [text for section in document.sections for text in (section.title, *(line.text for line in section.lines))]
+    return sum(CLOSED.search(text) is not None for text in texts) >= CLOSED_MIN
+
+
+def closed_in_text(section: Section) -> bool:
+    """Return whether a section tells one experiment in labelled parts, with a word for what was done."""
+    return told_whole(section) and decides(text_of(section))
 
 
 def ends(title: str) -> list[str]:

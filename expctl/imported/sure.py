@@ -10,7 +10,7 @@ from expctl.domain.experiment.proposal import Verdict
 from expctl.imported.groups import NOT_KEPT, NOT_REJECTED, rules_row, ruling_of_items
 from expctl.imported.outcomes import seen_in
 from expctl.imported.verdicts import Pending, opens_with_verdict, rulings
-from expctl.imported.vocabulary import CLAUSE, DECIDED, is_hedged
+from expctl.imported.vocabulary import CLAUSE, DECIDED, MEANS, is_hedged
 
 TEXT_MAX = 4000
 SHORT = 60
@@ -76,7 +76,7 @@ def sure_of_row(cells: Sequence[str], of_change: int, ruled: Verdict | None) -> 
 
 def _is_against(verdict: Verdict, text: str) -> bool:
     other = NOT_KEPT if verdict is Verdict.KEEP else NOT_REJECTED
-    return verdict in BOTH and other.search(text) is not None
+    return verdict in BOTH and (other.search(text) is not None or MEANS.search(text) is not None)
 
 
 def _decides(clause: str) -> bool:

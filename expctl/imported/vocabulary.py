@@ -94,7 +94,8 @@ GOOD = re.compile(
 )
 PENDING = re.compile(
     r"\b(?:todo|planned|pending|running|queued|wip|in progress|next|open|blocked|tbd|deferred|park(?:ed)?|proposed|untried"
-    r"|needs follow-?up|geplant|läuft|offen|ausstehend|未着手|待定)\b|[🚧⏳⌛🔄🔜]",
+    r"|needs follow-?up|geplant|läuft|offen|ausstehend|未着手|待定)\b|[🚧⏳⌛🔜]"
+    r"|🔄(?=\W*(?:$|\d|(?:re-?)?(?:running|testing|measuring|in progress|doing|ongoing)\b))",
     re.IGNORECASE,
 )
 # A baseline is what changes are held against, and none itself.
@@ -139,6 +140,16 @@ OF_ANOTHER = re.compile(
     r"(?:keep|retain|accept|adopt|merge|ship|promote|apply|reject|discard|revert|drop|kill)\s+"
     r"(?!(?:it|this|that|both|all|as|to|for|in|on|by|with|because|since|due|until|unless|if|and|or|now|only|again|change|idea"
     r"|the (?:change|idea|patch|experiment|candidate))\b)\w",
+    re.IGNORECASE,
+)
+# `Instrumentation (temp only, reverted)`: what was taken back is what one measured with, and not the experiment.
+TAKEN_BACK = r"(?:reverted|removed|rolled back|backed out|taken out|undone|dropped)"
+MEANS = re.compile(
+    r"\b(?:temp(?:orar(?:y|ily)|(?= only| code| instr))|debug(?:ging)?|instr(?:umentation|umented)?|throwaway"
+    rf"|for (?:the|this) measurement)\b(?:[^;.]|\.(?=\w))*\b{TAKEN_BACK}\b"
+    r"|^[\W\d_]*(?:(?:added|extra|some|the)\s+)?(?:instrumentation|debug\w*|tracing|logging|log lines|prints|(?:\w+ )?probes"
+    rf"|counters|timers)\b(?!\s+(?:build|path|is|was)\b)(?:[^;.]|\.(?=\w))*\b{TAKEN_BACK}\b"
+    rf"|\b{TAKEN_BACK} (?:before|after|once) (?:the )?(?:impl\w*|measur\w*|profil\w*|commit\w*)\b",
     re.IGNORECASE,
 )
 UNDONE = re.compile(r"\b(?:reverted|rolled back|backed out|discarded)\b", re.IGNORECASE)

@@ -109,7 +109,8 @@ def kept_regressions(
         for key, figure in mine.items():
             # Where a table has several metrics, a row may be kept for another one.
             beyond = key in standing and any(standing[key][0].line < line < row.line for line in unread)
-            if key not in standing or beyond or own or (several and not len(worse) == len(mine) > 1):
+            same = key in standing and row.name and row.name == standing[key][0].name  # two settings of one commit
+            if key not in standing or beyond or own or same or (several and not len(worse) == len(mine) > 1):
                 pass
             elif comparable(row, standing[key][0], known) and not FAR < worse_by(figure, standing[key][1], known) < SLIPPED:
                 yield from _compare(row, figure, f"of {standing[key][0].label}", standing[key][1], known)
