@@ -165,7 +165,9 @@ def check(plan: Plan, options: Options) -> None:
             found=_listed(reading.skipped_tables) or "no table",
             where=plan.file,
             hint=hint(
-                options.command, reading.skipped_tables, _or_proposed(plan, options, '--map "line N=VERDICT" takes in a line (N and VERDICT are yours to say)')
+                options.command,
+                reading.skipped_tables,
+                _or_proposed(plan, options, '--map "line N=VERDICT" takes in a line (N and VERDICT are yours to say)'),
             ),
         )
     if not plan.target:

@@ -91,7 +91,7 @@ SHOWN_MAX = 120
 # `Verdict: kept`, `**Decision.** Reverted, ...` and `- **Status:** rejected` below the heading of an experiment
 LABEL = re.compile(
     r"\s*(?:[-*+]\s+)?\W*(?:final\s+)?(?:verdict|decision|disposition|outcome|status|result|conclusion|ruling|urteil|entscheidung|結論|判定|结论)"
-    r"\s*(?:\*\*|__)?\s*[:：.]\s*(?:\*\*|__)?\s*(\S.*)",
+    r"\s*(?:\*\*|__)?\s*[:：.]\s*(?:\*\*|__)?\s*((?!(?:\*\*|__)\s*$)\S.*)",
     re.IGNORECASE,
 )
 

@@ -42,7 +42,7 @@ from expctl.imported.signs import (
     told_in,
     told_whole,
 )
-from expctl.imported.sure import sure_of_row, sure_of_text
+from expctl.imported.sure import decided_in, sure_of_row, sure_of_text
 from expctl.imported.verdict_columns import FIRST, MEASURED, RULES, plain_head
 
 SOME, MOST = 0.3, 0.5
@@ -177,7 +177,7 @@ class _Search:
         for above, below in groups.items():
             # What was decided all the same is no plan.
             planned = above and self._plans(above)
-            members = [each for each in below if not planned or self._closed(each.title) or signs.carried_out(each)]
+            members = [each for each in below if not planned or self._carried_out(each)]
             ruled = self._ruling(above) if above else None
             free = [
                 each for each in members if each.line not in self.taken | self.parts and self._may_be_one(each, with_tables)
@@ -220,6 +220,9 @@ class _Search:
             return True
         several = ruling_of_items(title) and len(tree(tuple(outside_fences(section.lines)))) > 1
         return not several and (bool(counting_word(title)) or not holds_none(title) or signs.closed_in_text(section))
+
+    def _carried_out(self, section: Section) -> bool:
+        return self._closed(section.title) or decides(section.title) or any(map(decided_in, told_in(section)))
 
     def _closed(self, title: str) -> bool:
         return self.closes and signs.CLOSED.search(title) is not None

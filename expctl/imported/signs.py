@@ -9,7 +9,6 @@ from expctl.imported.fields import tells_one
 from expctl.imported.headings import PART, tails
 from expctl.imported.items import outside_fences, parted
 from expctl.imported.outcomes import tells_outcome
-from expctl.imported.sure import decided_in
 from expctl.imported.vocabulary import DECIDED, MARKS
 
 TEXT_MAX = 4000
@@ -113,11 +112,6 @@ def tells(text: str) -> bool:
 def decides(text: str) -> bool:
     """Return whether a text has a word for what was done, or a check mark or cross."""
     return bool(MARKS.search(text) or DECIDED.search(text))
-
-
-def carried_out(section: Section) -> bool:
-    """Return whether a section says that something was decided, be it one of plans."""
-    return decides(section.title) or any(map(decided_in, told_in(section)))
 
 
 def tells_outcome_of(section: Section) -> bool:

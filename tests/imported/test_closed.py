@@ -97,6 +97,11 @@ def test_a_turn_round_is_not_understood_and_waits_for_nothing() -> None:
     assert ([each.line for each in reading.unread], [each.line for each in reading.waiting]) == ([6], [7])
 
 
+def test_an_empty_label_says_nothing_of_waiting() -> None:
+    reading = parsed(f"# Experiments\n\n## E2: a prototype\n\n**Verdict:** \nIt runs, but its output is wrong.\n{KNOWN}")
+    assert (reading.waiting, 3 in [each.line for each in reading.asked()]) == ((), True)
+
+
 LISTED = "# Log\n\n## Open ideas worth a try\n\n1. larger tables\n   - of 64\n2. a lower limit\n3. more threads: +3 %\n"
 TABLE = "# Log of experiments\n\n### Confirmed failures\n"
 TABLE += "| change | ms | notes |\n|---|---|---|\n| a | - | x |\n| b | 3 | y |\n| c | 4 | z |\n"
