@@ -30,7 +30,8 @@ STEMS = {
     |not\ (?:worth|viable|possible|supported|helpful|implemented|attempted|needed|applicable)
     |too\ (?:large|small|slow|big|many|much|high|low)|(?:did|does|do)(?:n.?t|\ not)\ (?:work|help|pay|improve|matter)
     |went\ back|undone|disabled|broke|breaks|broken|outweigh\w*|回退|变慢|更慢|失败|无效|退化|放弃
-    |悪化|不採用|凍結|死亡|寝かせ|regrediu|piorou|pior|falhou|empeoró|plus\ lent|mais\ lent[oa]""",
+    |(?:改善|効果|向上)(?:なし|無し)|悪化|不採用|凍結|死亡|寝かせ
+    |regrediu|piorou|pior|falhou|empeoró|plus\ lent|mais\ lent[oa]""",
     Verdict.KEEP: r"""wins?|won|winners?|winning|champions?|best|optimal|success\w*|supported|confirmed|improv\w+|faster
     |speed-?ups?|gain(?:s|ed)?|beats?|better|works|worked|helps|helped|paid\ off|enabled|breakthrough|new\ frontier|fixed
     |implemented|done|recommended|active|in\ production|default|有效|提升|加速|成功|完成|採用|改善|全勝

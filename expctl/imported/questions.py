@@ -36,12 +36,16 @@ def options_for(cells: Iterable[str]) -> tuple[str, ...]:
 
     None is returned for words that are too long for it, or can't be quoted.
     """
-    said = (first_clause(plain_text(cell)).lower() for cell in cells if cell.strip())
+    said = (_first_words(cell) for cell in cells if cell.strip())
     # `success` of `success +51 %`, `success +8 %` is asked once.
     words = dict.fromkeys(FIGURES.sub("", each).strip() or each for each in said)
     return tuple(
         f'--map "{each}={VERDICT}"' for each in words if each and len(each) <= WORDS_MAX and not re.search(r'["`$\\]', each)
     )
+
+
+def _first_words(cell: str) -> str:
+    return first_clause(plain_text(cell)).lower().partition("、")[0]
 
 
 def options_of_table(table: Table, given: Map = NO_MAP) -> tuple[str, ...]:
@@ -60,6 +64,10 @@ def options_of_table(table: Table, given: Map = NO_MAP) -> tuple[str, ...]:
 
 
 def _repeats_outcomes(table: Table, index: int) -> bool:
+    begins = Counter(_first_words(row.cells[index]) for row in table.rows)
+    led = sum(times for words, times in begins.items() if times >= OFTEN_MIN and OUTCOMES.search(words))
+    if led > len(table.rows) / 2:
+        return True
     texts = Counter(row.cells[index].strip("*_` ") for row in table.rows)
     often = [text for text, times in texts.items() if text and times >= OFTEN_MIN]
     short = max(map(len, texts), default=0) <= WORDS_MAX and len(texts) <= min(ASKED_MAX, len(table.rows) / OFTEN_MIN)

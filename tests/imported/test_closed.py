@@ -114,6 +114,12 @@ def test_a_range_takes_all_items_or_rows_from_its_first_to_its_last(text: str, m
     assert [row.line for row in parsed(text, f"lines {maps}=REJECT").rows] == lines
 
 
+def test_a_range_leaves_what_is_read_and_what_waits() -> None:
+    rows = "| E1 | a baseline | baseline |\n| E2 | loads | kept |\n| E3 | a pool | hm |\n"
+    reading = parsed(f"# Log\n\n| id | change | verdict |\n|---|---|---|\n{rows}", "lines 5-7=REJECT")
+    assert [(row.line, row.rulings[0].verdict) for row in reading.rows] == [(6, KEEP), (7, REJECT)]
+
+
 def test_a_range_goes_on_from_lines_of_the_same_command() -> None:
     assert [row.line for row in parsed(TABLE, "line 6=REJECT", "lines 7-8=REJECT").rows] == [6, 7, 8]
 

@@ -51,3 +51,11 @@ def test_a_column_with_any_head_is_asked_about_where_its_texts_repeat() -> None:
     after = parsed(heads + rows, "verdict=gate", "works=REJECT", "pass=KEEP")
     assert [row.rulings[0].verdict for row in after.rows] == [Verdict.REJECT, Verdict.KEEP] * 3
     assert parsed(heads + rows.replace("works", "x").replace("PASS", "y")).skipped_tables[0].options == ()
+
+
+def test_a_column_of_notes_is_asked_about_where_most_begin_with_an_outcome() -> None:
+    rows = "".join(f"| e{n} | 3.{n} | 改善なし、既存=70.{n}で上書きなし |\n" for n in range(4)) + "| e9 | 3.9 | 更新 |\n"
+    (skipped,) = parsed("| Change | CV | Note |\n|---|---|---|\n" + rows).skipped_tables
+    assert skipped.options == ('--map "verdict=Note"', '--map "改善なし=VERDICT"', '--map "更新=VERDICT"')
+    after = parsed("| Change | CV | Note |\n|---|---|---|\n" + rows, "verdict=Note", "改善なし=REJECT")
+    assert [row.rulings[0].verdict for row in after.rows] == [Verdict.REJECT] * 4
