@@ -74,3 +74,24 @@ def test_levels_are_no_ids() -> None:
 def test_a_setting_that_is_unchanged_is_no_result(words: str, *, asked: bool) -> None:
     text = f"# Log\n| id | change | result | verdict |\n|---|---|---|---|\n| E1 | a | {words} | reverted |\n"
     assert flaws(text) == [(Flaw.NOT_FLAT, 4)] * asked
+
+
+TWO = "| c1 | loads | 9.1 ms | kept |\n| c2 | tiles | 9.3 ms | kept |\n"
+
+
+@pytest.mark.parametrize(
+    ("rows", "asked"),
+    [
+        (TWO, [5]),
+        ("| c1 | loads | 9.1 ms | kept |\n| c1 | tiles | 9.3 ms | kept |", []),  # two settings of one commit
+        ("| c1 | loads | 9.1 ms | kept |\n| c2 | tiles, also good | 9.3 ms | kept |", []),
+        ("| c1 | loads | 9.1 ms | kept |\n| c2 | tiles, also good | 9.9 ms | kept |", [5]),
+        (
+            "| c1 | loads | 9.1 ms | kept |\n| c2 | tiles | 9.3 ms | kept |\n| - | loads | 9.1 ms | kept |\n| - | tiles | 9.3 ms | kept |",
+            [5],
+        ),
+    ],
+)
+def test_a_regression_is_of_another_commit_and_told_once(rows: str, asked: list[int]) -> None:
+    text = f"# Log\n| commit | change | ms | verdict |\n|---|---|---|---|\n{rows}\n"
+    assert [line for flaw, line in flaws(text) if flaw is Flaw.KEPT_REGRESSION] == asked

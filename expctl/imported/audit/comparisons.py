@@ -20,6 +20,11 @@ NO_GAIN = re.compile(
     r"\bno (?:measurable |significant |real |clear )?(?:improvement|gain|benefit|win|speed-?up)\b|\bwithin (?:the )?noise\b",
     re.IGNORECASE,
 )
+# A small loss beside one of these is what its author took for as good.
+AS_GOOD = re.compile(
+    r"\b(?:also good|decent|comparable|competitive|on par|about the same|similar(?: to)?|consistent|good enough)\b",
+    re.IGNORECASE,
+)
 CLAUSE = re.compile(r"[;.]\s|,\s|\s[-–—]+\s|\bbut\b|\band\b|\bwhile\b")
 CONFOUNDED = re.compile(
     r"auto-?tun(?:e|er|ing)\b[^.;,]{0,30}\b(?:drift(?:ed|s)?|switched|moved"
@@ -93,6 +98,7 @@ def kept_regressions(
     `unread` are lines of figures that were not understood. Beyond one of them nobody knows what a row was held against.
     """
     standing: dict[tuple[object, ...], tuple[Row, Figure]] = {}
+    told: set[tuple[object, ...]] = set()
     for row in filter(is_kept, rows):
         found = figures[row.line]
         if REPEATS.search(f"{row.name} {row.change}".replace("_", " ")):
@@ -113,7 +119,11 @@ def kept_regressions(
             if key not in standing or beyond or own or same or (several and not len(worse) == len(mine) > 1):
                 pass
             elif comparable(row, standing[key][0], known) and not FAR < worse_by(figure, standing[key][1], known) < SLIPPED:
-                yield from _compare(row, figure, f"of {standing[key][0].label}", standing[key][1], known)
+                once = (*key, figure.text, standing[key][1].text)
+                yield from (
+                    _compare(row, figure, f"of {standing[key][0].label}", standing[key][1], known) if once not in told else ()
+                )
+                told.add(once)
             standing[key] = (row, figure)
 
 
@@ -215,7 +225,7 @@ def _compare(row: Row, figure: Figure, of: str, before: Figure, known: Mapping[s
     told = f"{row.change} {row.results()} {row.why}"
     if HOW_SURE.search(told) or any(KEPT_FOR.search(each.words) for each in row.rulings):
         return  # the row says how sure it is, or for what else it was kept
-    if worse < LEAST or (worse < 2 * FLAT_PERCENT and (FLAT.search(told) or NO_GAIN.search(told))):
+    if worse < LEAST or (worse < 2 * FLAT_PERCENT and (FLAT.search(told) or NO_GAIN.search(told) or AS_GOOD.search(told))):
         return
     if CORRECTED.search(f"{row.change} {row.results()} {row.why}"):
         return  # kept for what is right, not for what is fast
