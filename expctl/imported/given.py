@@ -93,7 +93,9 @@ def given_by(before: Given, maps: Sequence[str], units: Sequence[str], document:
     known = places(document)
     reading = read_document(document, made.map())
     asked = reading.asked()
-    settled = {each.line for each in (*reading.rows, *reading.waiting, *reading.again)}
+    settled = (
+        {row.line for row in reading.rows} | {each.line for each in reading.waiting} | {each.line for each in reading.again}
+    )
     free = {line: place.kind for line, place in known.items() if line not in settled}
     lines = {each.line: str(each.guess) for each in asked if each.guess} if PROPOSED in of_lines else {}
     for word in of_lines:
