@@ -336,7 +336,7 @@ def own_cards(
     import os
 
     from expctl.adapters.machine.own_cards import OwnCards
-    from expctl.domain.protocol.model import Cards
+    from expctl.domain.protocol.cards import Cards
 
     asked = on_gpu and (shows or rule.cards is Cards.OWN)
     return OwnCards({**os.environ, **environment.set, **(shows or {})}) if asked else None
@@ -369,7 +369,7 @@ def gate(
     from expctl.adapters.sensors.process_table import ProcessTable
     from expctl.adapters.sensors.suspend import Suspend
     from expctl.adapters.sensors.vendor_tool import VendorTool
-    from expctl.domain.protocol.model import Cards
+    from expctl.domain.protocol.cards import Cards
 
     names = cards.indices() if cards is not None else {}
     mark, scratch, sysfs = mark_of(place), place.state / "gate", AmdSysfs(names=names.get("HIP_VISIBLE_DEVICES"))

@@ -8,7 +8,8 @@ from msgspec.structs import replace
 
 from expctl.adapters.fleet import devices
 from expctl.adapters.machine.own_cards import CUDA, HIP, ROCR
-from expctl.domain.protocol.model import Cards, Environment, Gate
+from expctl.domain.protocol.cards import Cards
+from expctl.domain.protocol.model import Environment, Gate
 from expctl.wiring import own_cards
 from tests.refusals import refuses
 

@@ -6,6 +6,7 @@ from enum import StrEnum
 from msgspec import Struct, field
 
 from expctl.domain.protocol.boundaries import LOOKS
+from expctl.domain.protocol.cards import Cards
 from expctl.domain.protocol.ledger_layout import LedgerLayout
 from expctl.domain.protocol.options import OptionsRule
 from expctl.domain.protocol.proposer import Proposer
@@ -76,9 +77,7 @@ class Build(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Requires(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Executables, devices, and packages of `{python}` (by the name that is imported) that a machine needs for a target; `hint`
-    says how to get them.
-    """
+    """Executables, devices and packages of `{python}` (import names) that a target needs; `hint` says how to get them."""
 
     executables: tuple[str, ...] = ()
     devices: tuple[str, ...] = ()
@@ -207,13 +206,6 @@ class Target(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     def uses_gpu(self) -> bool:
         """Is the target timed on a GPU?"""
         return bool(self.requires.devices) or self.number_kind is NumberKind.DEVICE_TIME
-
-
-class Cards(StrEnum):
-    """What a measurement on a GPU keeps to itself: all cards of the machine, or its own."""
-
-    ALL = "all"
-    OWN = "own"
 
 
 class Gate(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

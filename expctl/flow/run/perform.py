@@ -178,9 +178,8 @@ class StepPerformer:
         for each in first:
             self._context.progress.step("first run", str(each))
         self._report_noise(samples[0].round_ms / 1000)
-        samples = tuple(
-            replace(each, session=action.session, device=self._context.device or self._opened.begun.card) for each in samples
-        )
+        device = self._context.device or self._opened.begun.card
+        samples = tuple(replace(each, session=action.session, device=device) for each in samples)
         self._context.progress.outlook(outlook_of((*run.samples(), *samples), run.plan, self._costs()))
         return Measured(round=action.round, samples=samples, control=control, burn_in=burnt_in, first_runs=first)
 

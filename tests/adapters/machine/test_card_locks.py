@@ -107,7 +107,7 @@ def benchmark(tmp_path: Path) -> tuple[str, ...]:
 
 @contextmanager
 def stranger(benchmark: tuple[str, ...]) -> Iterator["subprocess.Popen[bytes]"]:
-    """The same program, of nobody that holds a lock."""
+    """A running program that has the name of a benchmark, and whose family holds no lock of a card."""
     with subprocess.Popen(benchmark) as process:
         try:
             yield process
