@@ -84,6 +84,7 @@ EXPORTED int scaled_mm_launch(int config, int b_dtype, const void *a, const void
 }
 
 // Asynchronous, on a stream of the current device: all of C, by the config of HIP_FORCE_CONFIG or else that of the call.
+// On sm_90 the packed B must not be what the kernel just before in the stream writes, unless that is scaled_mm_prepack.
 EXPORTED int scaled_mm_enqueue(const scaled_mm::Call *call) {
   using namespace scaled_mm;
   const int forced = forced_config(), config = forced == kConfigCount ? call->config : forced;
@@ -99,5 +100,8 @@ EXPORTED int scaled_mm_prepack(const void *b, void *packed, int n, int k, void *
   if (const int error = check_extents(n, k)) return error;
   pack_b<<<kPackBlocks, kPackThreads, 0, static_cast<RUNTIME(Stream_t)>(stream)>>>(static_cast<const u8 *>(b),
                                                                                    static_cast<u8 *>(packed), Packing{n, k});
+#if !ON_GFX11
+  if (const int error = end_packing(static_cast<cudaStream_t>(stream))) return error;
+#endif
   return checked(RUNTIME(GetLastError)());
 }

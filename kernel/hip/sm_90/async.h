@@ -39,6 +39,14 @@ DEVICE bool elected() {
   return is != 0;
 }
 
+// The launch after this one may begin as soon as every block has said so. Waits until the one before has ended and all that it
+// wrote is seen; at once where that is so when a launch begins.
+DEVICE void let_next_begin() { asm volatile("griddepcontrol.launch_dependents;" ::: "memory"); }
+DEVICE void wait_for_launch_before() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
+
+// The description of a matrix comes into the cache before the first copy asks for it.
+DEVICE void fetch_map(const CUtensorMap *map) { asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory"); }
+
 // Contiguous bytes, a multiple of 16 at addresses that are.
 DEVICE void copy_bytes(u32 to, const void *from, u32 bytes, u32 barrier) {
   asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to), "l"(from),

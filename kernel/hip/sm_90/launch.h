@@ -32,14 +32,31 @@ inline cudaLaunchAttribute cluster_of(const RingEntry &ring) {
   return attribute;
 }
 
-inline cudaLaunchConfig_t launch_of(const RingEntry &ring, int clusters, cudaLaunchAttribute *attribute, cudaStream_t stream) {
+// A ring reads B as soon as the launch before it has begun. What packs B is followed by this one, which like any plain launch
+// begins when all before it has ended and is seen: so a ring reads no B that is still being packed.
+__global__ void launch_nothing() {}
+inline int end_packing(cudaStream_t stream) {
+  launch_nothing<<<1, 1, 0, stream>>>();
+  return checked(cudaGetLastError());
+}
+
+// The kernel itself waits for the one before in the stream (wait_for_launch_before), also in a graph.
+inline cudaLaunchAttribute begins_early() {
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attribute.val.programmaticStreamSerializationAllowed = 1;
+  return attribute;
+}
+
+inline cudaLaunchConfig_t launch_of(const RingEntry &ring, int clusters, cudaLaunchAttribute *attributes, int count,
+                                    cudaStream_t stream) {
   cudaLaunchConfig_t launch{};
   launch.gridDim = dim3(static_cast<unsigned>(clusters * ring.cluster));
   launch.blockDim = dim3(static_cast<unsigned>(ring.threads));
   launch.dynamicSmemBytes = static_cast<size_t>(ring.shared_bytes);
   launch.stream = stream;
-  launch.attrs = attribute;
-  launch.numAttrs = 1;
+  launch.attrs = attributes;
+  launch.numAttrs = static_cast<unsigned>(count);
   return launch;
 }
 
@@ -76,7 +93,7 @@ inline int clusters_at_once(int config, int b_dtype, int *clusters) {
     return error;
   if (const int error = checked(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device))) return error;
   cudaLaunchAttribute attribute = cluster_of(ring);
-  const cudaLaunchConfig_t launch = launch_of(ring, processors / ring.cluster, &attribute, nullptr);
+  const cudaLaunchConfig_t launch = launch_of(ring, processors / ring.cluster, &attribute, 1, nullptr);
   if (const int error = checked(cudaOccupancyMaxActiveClusters(clusters, kernel, &launch))) return error;
   if (*clusters < 1) return checked(cudaErrorLaunchOutOfResources);
   if (place != nullptr) *place = *clusters;
@@ -94,8 +111,9 @@ inline int launch_ring(int config, int b_dtype, const Problem &problem, cudaStre
   int fit;
   if (const int error = clusters_at_once(config, b_dtype, &fit)) return error;
   const int tiles = blocks(problem.m, tile_m) * blocks(problem.n, tile_n);
-  cudaLaunchAttribute attribute = cluster_of(ring);
-  const cudaLaunchConfig_t launch = launch_of(ring, tiles < fit ? tiles : fit, &attribute, stream);
+  cudaLaunchAttribute attributes[] = {cluster_of(ring), begins_early()};
+  const int count = ring.cluster == 1 ? 2 : 1;   // products by clusters take long: the end of the one before is no matter
+  const cudaLaunchConfig_t launch = launch_of(ring, tiles < fit ? tiles : fit, attributes, count, stream);
   return checked(cudaLaunchKernelEx(&launch, ring.kernels[b_dtype], map_a, map_c, problem, boxes));
 }
 

@@ -1,6 +1,7 @@
 // A block for each multiprocessor computes tiles of C with wgmma, transposed: C' = B' A'. The next tile's stages are filled
 // while one is written. B's bytes go through shared memory into registers, where
-// they are upcast as the first operand; A is the second, in shared memory. A warp of its own lets TMA fill a ring of stages.
+// they are upcast as the first operand; A is the second, in shared memory. Two warps let TMA fill a ring of stages, one with A
+// and one with B, which doesn't wait for the launch before to end: that one doesn't write B (end_packing in launch.h).
 // A config means: warps_n / 4 warpgroups that multiply, each repeat_n blocks of 64 columns; a tile of 16 repeat_m rows;
 // 16 unroll_k k in a stage.
 #pragma once
@@ -24,27 +25,26 @@ DEVICE void barrier_of_all() {
   }
 }
 
-// What the last warp does: one lane starts the copies, into stages that were read.
-template <class R>
+// What a warp does that copies A, or B: one lane starts the copies, into stages that were read.
+template <class R, bool kOfA>
 DEVICE void fill_ring(const CUtensorMap *map_a, const Problem &problem, const RingMemory<R> &memory, Turn<R> &turn, Tile tile) {
   const Packing packing{problem.n, problem.k};
   const int last_block = (problem.n - 1) / kPackedExtent;
-  if (thread_index() / kWaveLanes != R::groups * 4) return;
   const bool leads = elected();
   for (int k = 0; k < problem.k; k += R::stage_k, turn.next()) {
     wait(memory.emptied(turn.stage), turn.parity ^ 1);
     if (!leads) continue;
     const u32 filled = memory.filled(turn.stage);
-    expect_bytes(filled, R::a_bytes + R::b_bytes);
+    expect_bytes(filled, kOfA ? R::a_bytes : R::b_bytes);
 #pragma unroll
-    for (int i = 0; i < R::tile_n / kPackedExtent; ++i) {
+    for (int i = 0; !kOfA && i < R::tile_n / kPackedExtent; ++i) {
       const int block = tile.n / kPackedExtent + i;   // beyond the matrix the last one again: its columns are not stored
       copy_bytes(memory.b(turn.stage) + i * R::blocks_k * kPackedBlock,
                  problem.b + packing.place((block < last_block ? block : last_block) * 8, k / 32), R::blocks_k * kPackedBlock,
                  filled);
     }
 #pragma unroll
-    for (int i = 0; i < R::blocks_k; ++i) {
+    for (int i = 0; kOfA && i < R::blocks_k; ++i) {
       const u32 to = memory.a(turn.stage) + i * R::a_box_bytes;
       if constexpr (R::cluster == 1) {
         copy_box(to, map_a, k + i * kPackedK, tile.m, filled);
@@ -214,8 +214,10 @@ DEVICE void compute_ring_tiles(const CUtensorMap *map_a, const CUtensorMap *map_
   const int first = static_cast<int>(blockIdx.x) / R::cluster, stride = static_cast<int>(gridDim.x) / R::cluster;
   const int tiles = tiles_m * tiles_n;
   if (thread_index() == 0) {
+    fetch_map(map_a);
+    if (map_c != nullptr) fetch_map(map_c);
     for (int stage = 0; stage < R::stages; ++stage) {
-      init_barrier(memory.filled(stage), 1);
+      init_barrier(memory.filled(stage), 2);   // the warp that copies A and the one that copies B
       init_barrier(memory.emptied(stage), R::groups * 4 * R::cluster);   // each warp that multiplies
     }
     publish_barriers();
@@ -224,9 +226,17 @@ DEVICE void compute_ring_tiles(const CUtensorMap *map_a, const CUtensorMap *map_
   Turn<R> turn;   // goes on from tile to tile
   if (group == R::groups) {
     move_registers<R>(true);
-    for (int index = first; index < tiles; index += stride) fill_ring<R>(map_a, problem, memory, turn, tile_at(index));
+    const int warp = thread_index() / kWaveLanes - R::groups * 4;
+    if (warp == 0) {
+      for (int index = first; index < tiles; index += stride) fill_ring<R, false>(map_a, problem, memory, turn, tile_at(index));
+    } else if (warp == 1) {
+      wait_for_launch_before();
+      for (int index = first; index < tiles; index += stride) fill_ring<R, true>(map_a, problem, memory, turn, tile_at(index));
+    }
   } else {
     move_registers<R>(false);
+    wait_for_launch_before();   // before bias is read and C is written
+    let_next_begin();           // not sooner: it may then rely on what this launch's own waited for
     GroupTile<R> sums;
     const int thread = thread_index() % R::kGroupThreads;
     for (int index = first; index < tiles; index += stride) {

@@ -10,8 +10,8 @@ template <int kWarpsM, int kWarpsN, int kUnrollK, int kStages, int kRepeatM, int
 struct Ring {
   static constexpr int kGroupThreads = 128, kProductColumns = 64, kAlignment = 1024;
   static constexpr int groups = kWarpsN / 4, stages = kStages, repeat_n = kRepeatN;
-  static constexpr bool moves_registers = groups > 1;   // from a whole group, of which one warp copies, to those that multiply
-  static constexpr int threads = groups * kGroupThreads + (moves_registers ? kGroupThreads : kWaveLanes);
+  static constexpr bool moves_registers = groups > 1;   // from a whole group, of which two warps copy, to those that multiply
+  static constexpr int threads = groups * kGroupThreads + (moves_registers ? kGroupThreads : 2 * kWaveLanes);
   static constexpr int tile_m = kFragment * kRepeatM, tile_n = kProductColumns * kRepeatN * groups;
   static constexpr int cluster = repeat_n;   // blocks side by side along n: each copies its share of A's box to all
   static constexpr int stage_k = kFragment * kUnrollK, steps = stage_k / 32;   // the products of a step are one group
