@@ -22,7 +22,9 @@ class Fault(Exception):
 
 
 class BuildFailed(Exception):
-    """The build under test did something wrong."""
+    """The build under test did something wrong. `repeat`: a disturbed machine can look the same, so it counts if it recurs."""
+
+    repeat = False
 
 
 class Report:
@@ -94,9 +96,10 @@ class Report:
         self.event("end", ok=True)
         return PASSED
 
-    def blame(self, reason: str) -> int:
+    def blame(self, reason: str | BuildFailed) -> int:
         """Say that the build failed; return the exit status."""
-        self.event("end", ok=False, reason=reason)
+        again = {"repeat": True} if isinstance(reason, BuildFailed) and reason.repeat else {}
+        self.event("end", ok=False, reason=str(reason), **again)
         print(f"failed: {reason}", file=sys.stderr, flush=True)
         return BLAMED
 

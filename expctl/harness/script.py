@@ -41,7 +41,7 @@ def run(kernel: Any, place: Place, argv: Sequence[str]) -> int:
 
         return _served(kernel, report, parse_words(argv))
     except BuildFailed as error:
-        return _ended(report.blame, str(error))
+        return _ended(report.blame, error)
     except Mistake as mistake:
         mistake.place = mistake.place or place
         return _ended(report.fault, str(mistake))
@@ -54,11 +54,13 @@ def run(kernel: Any, place: Place, argv: Sequence[str]) -> int:
         return _ended(report.fault, f"expctl.harness failed: {type(error).__name__}: {error}")
 
 
-def _ended(end: Callable[[str], int], reason: str) -> int:
+def _ended(end: Callable[[Any], int], reason: str | BuildFailed) -> int:
+    line = " ".join(str(reason).split())
+    said = type(reason)(line) if isinstance(reason, BuildFailed) else line
     try:
-        return end(" ".join(reason.split()))
+        return end(said)
     except Mistake:  # what a foreign hand wrote meanwhile says less than this reason
-        return end(" ".join(reason.split()))
+        return end(said)
 
 
 def _served(kernel: Any, report: Report, options: Namespace) -> int:

@@ -68,7 +68,7 @@ def test_a_wrong_build_is_blamed(serve: Serve, case: str) -> None:
     before, after, reason = WRONG_BUILDS[case]
     for requests in (TEST, TIMED):
         status, said = serve(requests, build=changed(BUILD, before, after))
-        assert (status, said[-1]["ok"], "fault" in said[-1]) == (1, False, False)
+        assert (status, said[-1]["ok"], "fault" in said[-1], "repeat" in said[-1]) == (1, False, False, False)
     status, said = serve(TEST, build=changed(BUILD, before, after))
     assert reason in said[-1]["reason"]
 

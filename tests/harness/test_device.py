@@ -118,3 +118,4 @@ def test_a_slow_device_is_no_hidden_work_but_work_beside_the_events_is(bench: Pa
     status, said = served(bench, TIMED, artifact=str(compiled(bench, beside, "late.so", "libamdhip64.so")))
     assert status == 1
     assert "more were seen from outside" in said[-1]["reason"]
+    assert said[-1]["repeat"]

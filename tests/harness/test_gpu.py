@@ -82,6 +82,7 @@ def test_work_on_another_stream_is_seen(serve: Serve) -> None:
     status, said = serve(TIMED, harness=HARNESS, build=BESIDE)
     assert status == 1
     assert "more were seen from outside" in said[-1]["reason"]
+    assert said[-1]["repeat"]
 
 
 def test_a_result_on_the_gpu_of_inputs_that_are_not(serve: Serve) -> None:

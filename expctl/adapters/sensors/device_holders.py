@@ -52,8 +52,8 @@ class DeviceHolders(Sensor):
         return f"the descriptors of {self._hidden} processes of other users can't be looked into" if self._hidden else ""
 
     def says(self) -> str:
-        """Return in words that no other process holds a card, which is shown when `blocking` has returned nothing."""
-        return f"nobody else holds {', '.join(sorted(self._cards()))}"
+        """Return in words which cards' holders are looked for; who was found, `blocking` says."""
+        return f"looked who holds {', '.join(sorted(self._cards()))}"
 
     def why_unused(self, target: Target | None) -> str:
         """Return in words that `target` isn't timed on a GPU; empty if it is, so that the sensor is used."""

@@ -32,6 +32,7 @@ LETTER = {"A": Side.BASELINE, "B": Side.CANDIDATE}
 PAUSE_MOST = 0.5  # of the length of a launch: a random pause before each keeps what recurs on the machine out of step
 PADDING_MOST = 4096  # bytes: where a side has layouts, each launch gets an environment of a random size, which moves its stack
 LAUNCHES_MOST = 4  # tries for one position of a round, each begun on a quiet machine
+RECURS = 3  # times that a round must fail with `repeat` (docs/HARNESS.md) before the candidate is blamed
 
 
 def last_core() -> int:
@@ -72,13 +73,15 @@ class Rounds:
         `artifacts` has the builds of each side, one per layout (where their code lies); rounds, or the pairs of workers that
         live for several, take the layouts in turn. If `forgives`, wrong results of the candidate don't matter. A round that
         foreign work disturbed is measured again; raises Busy if that goes on. So is a round in which a side filled a compiler's
-        cache: its times may hold a compilation, or what comes with a cold cache. If that goes on, the round has failed.
+        cache: its times may hold a compilation, or what comes with a cold cache. If that goes on, the round has failed. A
+        failure that a disturbed machine can cause counts the third time, and as a fault if the baseline has had it, too.
         """
         if self._pair is None:
             self._log.unlink(missing_ok=True)  # so that later quotes are from these workers
         measure = self._fine if benchmark.style is Style.FINE else self._launches
         taints: tuple[str, ...] = ()
         disturbed = 0
+        doubtful: list[Failed] = []
         while disturbed < LAUNCHES_MOST:
             layouts = len(artifacts[Side.BASELINE])
             layout = self._pair.layout if self._pair is not None else round // benchmark.respawn % layouts
@@ -92,9 +95,12 @@ class Rounds:
                 taints = self._watch.take_taints()
                 if not isinstance(error, StepFailed):
                     raise
-                if not taints:  # with taints, foreign work may have caused the failure
+                doubtful += [error.failed] if error.failed.repeat and not taints else []
+                if len(doubtful) == RECURS:
+                    return next((each for each in doubtful if each.fault), doubtful[-1])
+                if not taints and not error.failed.repeat:  # with taints, foreign work may have caused the failure
                     return error.failed
-                disturbed += 1
+                disturbed += bool(taints)
                 continue
             was_warm = self.cold_starts.was_warm(builds, before)
             if was_warm is True:

@@ -125,7 +125,7 @@ class Worker:
     def _blame(self, answer: Mapping[str, Any]) -> Failed:
         reason = one_line(str(answer.get("reason", "ended without a reason")), 500)
         fault = bool(answer.get("fault")) or self.side is Side.BASELINE
-        return Failed(reason=f"{self.side}: {reason}", fault=fault)
+        return Failed(reason=f"{self.side}: {reason}", fault=fault, repeat=answer.get("repeat") is True)
 
     def _fail(self, reason: str) -> NoReturn:
         raise StepFailed(Failed(reason=f"the worker of the {self.side} {reason}", fault=True))

@@ -20,13 +20,15 @@ class Unavailable(Struct, frozen=True, kw_only=True):
 
 class Failed(Struct, frozen=True, kw_only=True):
     """A build or script failed. `fault` is True if the harness or the machine failed, not the build under test. `died`: the
-    process ended without a result; `killed`: it was ended by SIGKILL, for which no build is to blame.
+    process ended without a result; `killed`: it was ended by SIGKILL, for which no build is to blame. `repeat`: the script says
+    that a disturbed machine can look the same, so that it counts once it recurs.
     """
 
     reason: str
     fault: bool = False
     died: bool = False
     killed: bool = False
+    repeat: bool = False
 
 
 class TestReport(Struct, frozen=True, kw_only=True):

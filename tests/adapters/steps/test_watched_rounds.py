@@ -112,6 +112,40 @@ def test_a_worker_that_dies_beside_foreign_work_is_tried_again(measure: Measure,
     assert isinstance(measure(style, "os._exit(9)"), Failed)
 
 
+DOUBTFUL = """count = sys.argv[1] + '.doubtful'
+        if (done := len(open(count).read()) if os.path.exists(count) else 0) < {times}:
+            open(count, 'a').write('x'); say(event='end', ok=False, reason='clocks differ', repeat={repeat}); sys.exit(1)"""
+
+
+def doubtful(*, baseline: int = 0, candidate: int | str = 0, repeat: bool = True) -> str:
+    """Return what a worker does that says `clocks differ` so often, on each side."""
+    times = f"({baseline} if sys.argv[1].endswith('baseline') else {candidate})"
+    return DOUBTFUL.format(times=times, repeat=repeat)
+
+
+AFTER_THE_BASELINE = "(99 if os.path.exists(os.path.dirname(sys.argv[1]) + '/baseline.doubtful') else 0)"
+
+
+@pytest.mark.parametrize("style", list(Style))
+def test_a_failure_that_a_disturbed_machine_can_cause_counts_the_third_time(measure: Measure, style: Style) -> None:
+    assert isinstance(measure(style, doubtful(candidate=2)), tuple)
+
+
+@pytest.mark.parametrize("style", list(Style))
+def test_the_third_such_failure_blames_the_candidate(measure: Measure, style: Style) -> None:
+    assert measure(style, doubtful(candidate=99)) == Failed(reason="candidate: clocks differ", repeat=True)
+
+
+@pytest.mark.parametrize("style", list(Style))
+def test_the_candidate_is_not_blamed_where_the_baseline_has_failed_so_too(measure: Measure, style: Style) -> None:
+    failed = measure(style, doubtful(baseline=1, candidate=AFTER_THE_BASELINE))
+    assert failed == Failed(reason="baseline: clocks differ", fault=True, repeat=True)
+
+
+def test_another_failure_blames_the_candidate_at_once(measure: Measure) -> None:
+    assert measure(Style.FINE, doubtful(candidate=1, repeat=False)) == Failed(reason="candidate: clocks differ")
+
+
 READY_TOGETHER = """
 import json, os, sys, time
 from pathlib import Path
