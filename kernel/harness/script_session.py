@@ -138,6 +138,6 @@ def with_artifact(report: Report, target: str, artifact: Path | None, work: Call
             report.say(f"building this checkout for {target}")
             return work(build(target, Path(folder)))
     except (BuildFailed, LaunchError) as error:
-        return report.blame(error)
+        return report.blame(error if isinstance(error, BuildFailed) else str(error))
     except (Fault, LibraryError, BuildError, UnknownConfig) as error:
         return report.fault(str(error))
