@@ -6,7 +6,7 @@ expressions, with spaces between them, that are looked for inside one word, beca
 others: an attention kernel multiplies, normalises, reduces and copies as well.
 """
 
-from expctl.profiles.assemble.word_rules import FORMATS, LAYOUTS, NARROW_TYPES, WIDE_TYPES, Rule, changes
+from expctl.profiles.assemble.word_rules import FORMATS, LAYOUTS, NARROW_TYPES, WIDE_TYPES, Rule, changes, pairs
 from expctl.profiles.model.kernel_profile import KernelClass as K
 
 RULES: tuple[Rule, ...] = (
@@ -19,7 +19,7 @@ RULES: tuple[Rule, ...] = (
         padding_offsets dslash clover stop_words stop_criterion stop_criteria length_criterion reciprocal_convolution
         runtime_args curand_initialize curand_batch conj_grad conjugate_gradient gather_force gather_forces cast_ray cast_rays
         ray_cast xs_lookup lookup_xs tile_ranges duplicate_with_keys prepare_grouped_gemm prepare_group_gemm gemm_starts lud
-        forward_sub backward_sub compute_split node_split
+        forward_sub backward_sub compute_split node_split mean_shift
         """,
         "^pme",
     ),
@@ -29,6 +29,7 @@ RULES: tuple[Rule, ...] = (
         mat_transpose mat_trans layout_transform concat_and_cast mem_set copy_image tensor_transform transform_tensor concat_mla
         deep_ep_permute kv_buffer kv_indices kv_indptr transform4d sub_tensor_op_with_cast sub_tensor_op_with_sub
         sub_tensor_op_with_transform mla_copy transpose_attn transpose_attention transpose_attentions store_mla store_flashmla
+        pack_send unpack_recv send_buf recv_buf send_buffer recv_buffer
         to_nchw to_nhwc to_ncdhw to_ndhwc ncqhw nchw_to nhwc_to ncdhw_to ndhwc_to col_2_row_major row_2_col_major
         """
         + changes(LAYOUTS)
@@ -87,7 +88,8 @@ RULES: tuple[Rule, ...] = (
         K.FFT,
         """
         sp_radix dp_radix hp_radix twiddle twiddles r2c c2r chirp transpose_rtc loadstore_modifier real_complex sp_vector
-        dp_vector sp_real dp_real stft istft
+        dp_vector sp_real dp_real real_post real_pre stft istft radix_2 radix_3 radix_4
+        radix_5 radix_8 radix_16
         """,
         r"fft ^[sdh]pradix bluestein stockham",
     ),
@@ -127,7 +129,7 @@ RULES: tuple[Rule, ...] = (
         mm_ids gather_sum post_reorder moe_sort moe_sorting moe_routing moe_topk moe_gating experts_gating expert_sort
         count_expert expert_count moe_sum moe_reduce routing_indices expert_offsets blockscale_offsets moe_aux_loss noaux_tc
         align_block_size first_token_offset expert_map expt bitmatrix backward_bias bias_backward grad_bias row_id_map
-        top_1_gating top_2_gating multi_tensor_l2norm
+        top_1_gating top_2_gating multi_tensor_l2norm scatter_reduce scatter_sum scatter_mean scatter_max scatter_min weighted_sum
         """,
     ),
     Rule(
@@ -141,10 +143,10 @@ RULES: tuple[Rule, ...] = (
         linear_bias qkv_projection output_projection out_projection multiply_matrix multiply_matrices mul_matrix mul_matrices
         mult_matrix coalesced_multiply simple_multiply ab_multiply atax mvt gesummv gemver qmv qmm qvm 8_linear 4_linear tbmv
         tpmv tbsv tpsv trsv block_persist rnn_persist hemm symm_kernel trmm trmv symv trsm gbmv sbmv ger bgmv sgmv lora_shrink
-        lora_expand lora_a lora_b gptq bitlinear outer_product kron contraction gett einsum
+        lora_expand lora_a lora_b gptq bitlinear outer_product out_prod kron mmult mxm mxv persist_rnn contraction gett einsum
         """,
         r"""
-        gemm(?!a) gemv gemt matmul mulmat matvec nvjet ^cijk spmv spmm sddmm matrixmul flatmm ^t?gmm$ (?:sy|he)rkx?$
+        ^[sdczh](?:sym[mv]|trm[mv]|trs[mv]|gbmv|sbmv|ger[uc]?)$ gemm(?!a) gemv gemt matmul mulmat matvec nvjet ^cijk spmv spmm sddmm matrixmul flatmm ^t?gmm$ (?:sy|he)rkx?$
         (?:csr|csc|coo|bsr|ell|hyb)r?x?m[mv] hemv
         """,
     ),
@@ -167,11 +169,11 @@ RULES: tuple[Rule, ...] = (
         gradient_norm l2norm_reduce nrm2 sum_of_squares beam_search nll find_min find_max find_minimum find_maximum find_best
         frobenius_norm compute_norm compute_norms calc_norm calculate_norm norm_squared squared_norm norm_sq vec_norm inf_norm
         max_norm abs_norm two_norm euclidean_norm p_norm lp_norm diff_norm error_norm row_norms col_norms column_norms
-        scatter_view downscale downsample check_nan check_numerics reverse_indices index_and_segment
+        scatter_view grpo_fwd grpo_bwd integral_image downscale downsample check_nan check_numerics reverse_indices index_and_segment
         """,
         r"""
         criterion topk crossentropy xentropy argmax argmin argsort nllloss absmax dbias i[sdcz]?am(?:ax|in)$
-        lan(?:ge|sy|he|tr)$
+        lan(?:ge|sy|he|tr)$ ^[sdcz]{1,2}(?:nrm|asum)$ ^[sdczh]dot[cu]?$
         """,
     ),
     Rule(
@@ -184,7 +186,8 @@ RULES: tuple[Rule, ...] = (
         rsqrt_mean welford collect_statistics running_stats scale_norm weight_norm adarms modulate_norm rstd local_stats
         moving_stats compute_fused_params compute_backward_fused_params compute_internal_gradients cu_compute_grad_input dyt
         sparsemax sinkhorn group_norms cmvn
-        """,
+        """
+        + pairs("norm", "scale shift silu gelu relu act mul modulate apply gate bias residual infer"),
         r"""
         (?:layer|rms(?:n|_n)?|batch|group|instance|qk|add|pre|post|weight|re)norm softmax ^rms(?!prop|d) (?<!ortho)normaliz
         rmsn
@@ -207,7 +210,7 @@ RULES: tuple[Rule, ...] = (
         activate gradient_array shortcut gradient_descent interp bnll lstm_unit lstm_acts lstm_cell gru_cell rnn_cell act_mul
         erf sgd lamb adagrad adadelta rprop asgd lars ftrl lion nesterov sgd_momentum update_weights weights_update
         update_params update_parameters apply_gradients momentum_update apply_momentum dense_momentum sparse_apply
-        sparse_momentum merged_momentum momentum_functor weight_momentum muon optimizer optim ema_update weight_decay threefry
+        sparse_momentum merged_momentum momentum_functor weight_momentum muon optimizer optim ema_update weight_decay threefry xorwow mrg32k3a
         mt19937 prng rng bernoulli distribution gen_sequenced generate_seed elem_wise bin_bcast op_tensor sub_tensor_op
         op_1_d_tensor op_2_d_tensor op_3_d_tensor op_4_d_tensor op_5_d_tensor neuron scaled_fp8 fp8_scale convert_fp8
         convert_fp4 fp8_convert rowwise_to upcast_from downcast_to cvt_e4m3 cvt_e5m2 mxfp8_kernel mxfp4_kernel masked_fill
@@ -224,77 +227,5 @@ RULES: tuple[Rule, ...] = (
         elemwise pointwise bitrowwise softcap ^rand(?!perm) ^adamw? dropout philox ^curand leaky relu6?$ ^relu ^prelu _relu
         """,
     ),
-    Rule(
-        K.REDUCTION,
-        "prefix_sum tile_state max_pool avg_pool ave_pool block_reduce reduce_block warp_reduce reduce_warp shuffle_reduce",
-    ),
-    Rule(
-        K.COPY,
-        """
-        copies cat contiguous indexing index_select index_sample index_put index_add index_func index_kernel append fill filled
-        fills zero zeros ones cast casts conversion cvt take pad unpad swap reorder rearrange arrange reorg remap relayout
-        pack_tensor unpack reshape deinterleave pack_qkv split_qkv qkv_split dup_by_rows lowp repeat expand flip roll reverse
-        set_to_value set_to_int set_to_zero unstack vstack hstack slice slices narrow flatten unflatten arange iota linspace eye
-        full_kernel set_value set_values set_constant set_const set_scalar set_columns set_default set_buffer set_array
-        set_matrix set_tensor set_vector set_kernel set_data set_float numpy_full identity clone as_strided unfold fold one_hot
-        split_tensor range_kernel logspace update_cache shift_partition window_partition window_reverse to_fp16 to_bf16
-        merge_heads split_heads space_to_depth depth_to_space image_merge row_major_to_col32 upload download get_index set_index
-        transform_0213 trans_qkv thd_read thd_partition get_item set_item matrix_trans blocked_layout triu tril diag_kernel crop
-        broadcast_to to_dense to_sparse dense_to sparse_to full_tensor view_value set_val reset_duplicates
-        """
-        + changes(WIDE_TYPES),
-        r"""
-        (?<!non)transpos permut copy concat memset gather scatter reformat swizzl unpad padding converter ^convert
-        shuffle(?!d) zeroize la(?:cpy|swpx?|set)$ ^[sdcz]swap$
-        """,
-    ),
-    Rule(
-        K.REDUCTION,
-        """
-        sums arg_max arg_min cummax cumprod bincount logsumexp unpooling prefix sorted_merge bitonic hist pool maxunpool unique
-        segmented sample samples count counts nonzero mean variance moments dot dotc dotu vdot inner_product scalar_prod
-        scalar_product any_kernel all_kernel any_dim all_dim binary_search check_finite not_finite has_nan has_inf find_nan
-        top_1 top_2 top_n top_one norm2 entropy subsample segsum sorted_search lse kl_div jsd mse smooth_l1 ctc median
-        compute_mode quantile quantiles percentile accuracy search_sorted radix_kernel logprobs histo stats statistics shfl bsum
-        nansum nanmean nanmax nanmin std_dev std_kernel odd_even brent_kung kogge_stone select_k warpsort summation blelloch
-        hillis_steele
-        """,
-        r"""
-        reduc cumsum cumprod prefixsum sumexp histogram pooling maxpool avgpool averagepool adaptive(?:max|average) sort(?!ed)
-        (?<!db)scan$ ^scan sampling ^sum$ rowsum colsum bincount logsumexp partialsum blocksum
-        """,
-    ),
-    Rule(
-        K.OTHER,
-        """
-        particle particles atom atoms molecule molecules velocity velocities force forces pressure density densities energy
-        energies momentum temperature viscosity vorticity turbulence advect advection convection diffusion flux fluxes hydro
-        gravity stencil laplacian poisson jacobi seidel boundary boundaries lattice voxel voxels mesh triangle triangles ray
-        rays photon photons pixel pixels halo ghost neighbor neighbors neighbour neighbours centroid centroids population swarm
-        pose poses quat quaternion trajectory camera quantum qubit qubits pointer pointers ptrs tree trees leaf leaves fitness
-        genome kmer black_scholes distance distances coordinate coordinates coords potential potentials dipole dipoles charge
-        charges radiance render bfs sssp vertex vertices sha256 md5 cipher nonce mandelbrot nbody collide collision
-        """,
-    ),
-    Rule(
-        K.ELEMENTWISE,
-        """
-        rescale upsample axpby axpy add adds addition sub subtract mul multiply div divide pow powx power exp log sqrt rsqrt abs
-        neg negate sin cos tan sincos atan floor ceil round sign clip threshold where mask masked masks fma scaling triad
-        lin_comb linear_combination act reciprocal square sqr cube xor compare equal greater less logical bitwise lerp addcmul
-        addcdiv add_residual residual_add fused_residual residual_forward residual_backward increment plus_scalar upsampling
-        hypot isnan isinf isfinite nan_to_num min_max maximum minimum polynomial transform for_each apply_op saturate acos asin
-        acosh asinh atanh arccos arcsin arctan cosh sinh expm1 trunc frac heaviside erfc erfinv digamma lgamma gcd lcm hardtanh
-        logaddexp xlogy isclose absolute had_ff had_hf hadamard fwt mixup token_shift mod fmod remainder unary binary functor
-        uniform multi_tensor gpu_map julia_map exponential exponentiate mult usub conj imag arith arithmetic multiplication
-        division subtraction operator_bcast operator_element trinary ternary penalize isin dropblock fix_nan gpu_broadcast
-        fg_kernel dfg_kernel reset_nan conjugate ceiling angle invert regularize novograd active_fwd active_bwd alibi left_shift
-        right_shift sobol fake rgb bgr rgba bgra yuv hsv bayer debayer demosaic
-        """,
-        r"""
-        ^v(?:ec)?(?:tor)?_?add vecadd vecmul ax(?:p|pb|b)y ^axp bias resiz ups?ample interpolat clamp addmul muladd scale$
-        scal$ ^scale elu$ (?<!i)glu$ floordiv
-        """,
-    ),
 )
-"""Strongest first."""
+"""Strongest first; `plain_words` comes after them."""

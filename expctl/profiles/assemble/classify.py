@@ -14,6 +14,7 @@ from expctl.domain.patch.function_name import function_name, without_unnamed
 from expctl.profiles.assemble.class_words import RULES
 from expctl.profiles.assemble.fused_names import fused_class
 from expctl.profiles.assemble.launcher_names import LAUNCHER, launched_class
+from expctl.profiles.assemble.plain_words import PLAIN_RULES
 from expctl.profiles.assemble.weak_words import LIBRARIES, WEAK_RULES
 from expctl.profiles.assemble.word_rules import Rule
 from expctl.profiles.model.kernel_profile import KernelClass
@@ -25,6 +26,14 @@ _LONGEST = 6
 """Most words that are read as one."""
 _TOKEN = re.compile(r"\d+d\b|[a-z]+|\d+")
 _RARE = 1 << 20
+
+
+def _stems(token: str) -> set[str]:
+    """Return what is left of a word without one that it may be written together with, before or behind it."""
+    if token.startswith("sub"):  # `subarray` subtracts nothing
+        return set()
+    heads = {token, *map(token.removeprefix, _BESIDE)}
+    return {stem for head in heads for stem in map(head.removesuffix, ("", *_BESIDE)) if 2 < len(stem) < len(token)}
 
 
 class _Vocabulary:
@@ -40,6 +49,12 @@ class _Vocabulary:
         self.part_rank = lru_cache(maxsize=65_536)(self._part_rank)
 
     def _part_rank(self, token: str) -> int:
+        known = self._rank_of_word(token)
+        if known < _RARE or token in self._words:
+            return known
+        return min((min(self._words.get(stem, _RARE), self._rank_of_word(stem)) for stem in _stems(token)), default=_RARE)
+
+    def _rank_of_word(self, token: str) -> int:
         return next((rank for rank, pattern in self._parts if pattern.search(token)), _RARE)
 
     def find(self, tokens: Sequence[str]) -> KernelClass | None:
@@ -54,6 +69,9 @@ class _Vocabulary:
                 best = min(best, self.part_rank(token))
         return self._kinds[best] if best < _RARE else None
 
+
+_BESIDE = "gpu cuda hip dev device vec vector vectors mat matrix matrices arr array arrays tensor img image kernel ker".split()
+"""What programs write together with a word: `arrayadd`, `gpuscale`, `reducekernel`."""
 
 _PLAIN_WORK = (KernelClass.COPY, KernelClass.REDUCTION, KernelClass.ELEMENTWISE, KernelClass.OTHER)
 """Classes that are part of every other kind of work; a more specific class decides."""
@@ -70,7 +88,7 @@ _BY_NAME = {
 write, a bias beside a product, a loss of each element.
 """
 
-_WORK, _LIBRARIES = _Vocabulary((*RULES, *WEAK_RULES)), _Vocabulary(LIBRARIES)
+_WORK, _LIBRARIES = _Vocabulary((*RULES, *PLAIN_RULES, *WEAK_RULES)), _Vocabulary(LIBRARIES)
 _NAMESPACES = _Vocabulary([rule for rule in RULES if rule.kind not in _PLAIN_WORK])
 _WRAPPER = re.compile(
     r"(?:elementwise|multi_tensor_apply)_?\w{0,60}kernel|parallel_for\b|pointwise_?apply"
@@ -83,7 +101,7 @@ _FOR_EACH = re.compile(r"\b(?:ParallelForAgent|__parallel_for|VectorizedBroadcas
 _MOVING_FUNCTOR = re.compile(
     r"copy_ke|(?<!masked_)(?:(?:Fill|Full|Copy|Cast)(?:Op)?Functor|(?:Fill|Copy|Cast)Op\b)|OP_\w{0,12}Cast|_fill::functor"
     r"|(?:float|half|float16)to(?:float|half|bfloat16)|arange|\bflip_kernel|\broll_|index\w{0,20}_kernel_impl"
-    r"|index_(?:put|copy|fill)|CastTo|uninitialized_copy|Broadcasted<.{0,400}, identity,",
+    r"|index_(?:put|copy|fill)|CastTo|uninitialized_copy|::identity<|Broadcasted<.{0,400}, identity,",
 )
 _MOVING_WRAPPER = re.compile(r"(?<!with_)index|gather|scatter")
 _REDUCING_FUNCTOR = re.compile(r"multi_tensor_apply.{0,400}NormFunctor|scatter_gather.{0,400}::Reduce(?:Add|Mul|Mean|Max|Min)")
@@ -110,6 +128,11 @@ _NO_NAME = re.compile(
 _BESIDE_ATTENTION = re.compile("softmax|(?:de)?quant(?:ize)?|(?:un)?pack|transpose|copy|concat|cast|amax|scale")
 """Last words of names such as `attn_softmax` or `mha_quant_kernel`, whose kernels do one step beside a product."""
 _FUSED_ATTENTION = frozenset(["flash", "fmha", "sdpa", "fwd", "forward", "prefill", "decode", "paged"])
+_SET_UP = re.compile("args|ptrs|pointers|descs?|descriptors|starts|sizes|ids|indices|tables?|positions|lengths|info|checker")
+"""Last words of names such as `get_group_gemm_starts` or `swa_page_indices`, whose kernels only prepare other work; so do those
+with metadata.
+"""
+_HEAVY = (KernelClass.GEMM, KernelClass.ATTENTION, KernelClass.CONVOLUTION, KernelClass.NORMALISATION)
 _VARIANT = re.compile(r"(?: (?:kernel|cuda|gpu|triton|bwd?|backward|[bu]?int|b?fp?|h|half|float|e|m|vec|lt|v \d+|\d+))+$")
 """What may stand behind a last word: number types, versions."""
 _OLD_CUDNN = re.compile(r"(?:^|_)[a-z]\d*cudnn_")
@@ -164,8 +187,11 @@ def _by_name(name: str) -> KernelClass:
         return fused
     own, arguments, spaces = _tokens(base), _tokens(_arguments(name, head)), _tokens(scope)
     own_kind = _WORK.find(own)
-    if own_kind is KernelClass.ATTENTION and (done := _beside_attention(own)):
-        return done
+    last = _VARIANT.sub("", " ".join(own)).rpartition(" ")[2]
+    if own_kind in _HEAVY and (_SET_UP.fullmatch(last) or "metadata" in own):
+        return KernelClass.OTHER
+    if own_kind is KernelClass.ATTENTION and _BESIDE_ATTENTION.fullmatch(last) and not _FUSED_ATTENTION.intersection(own):
+        return _WORK.find([last]) or own_kind
     found = own_kind or _known(_WORK.find(arguments)) or _NAMESPACES.find(spaces)
     if found is None and _NO_NAME.fullmatch(base):
         found = _WORK.find(_tokens(scope.rpartition("::")[2]))
@@ -174,12 +200,6 @@ def _by_name(name: str) -> KernelClass:
     if found is None and _TRITON_ATTENTION.fullmatch(base):
         return KernelClass.ATTENTION
     return found or _LIBRARIES.find([*own, *arguments, *spaces]) or KernelClass.OTHER
-
-
-def _beside_attention(own: Sequence[str]) -> KernelClass | None:
-    """Return the class of what a kernel does to an operand of attention, if its last word tells that; else None."""
-    last = _VARIANT.sub("", " ".join(own)).rpartition(" ")[2]
-    return _WORK.find([last]) if _BESIDE_ATTENTION.fullmatch(last) and not _FUSED_ATTENTION.intersection(own) else None
 
 
 def _known(kind: KernelClass | None) -> KernelClass | None:

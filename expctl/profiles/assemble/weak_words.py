@@ -1,6 +1,6 @@
 """The vocabulary of kernel names that is asked where `class_words` knows nothing: words of many meanings, and libraries."""
 
-from expctl.profiles.assemble.word_rules import Rule
+from expctl.profiles.assemble.word_rules import Rule, pairs
 from expctl.profiles.model.kernel_profile import KernelClass as K
 
 WEAK_RULES: tuple[Rule, ...] = (
@@ -13,8 +13,8 @@ WEAK_RULES: tuple[Rule, ...] = (
     Rule(
         K.REDUCTION,
         """
-        max min var vars prod cummin accumulate segment categorical classifier expert experts route routing router
-        finalize
+        max min var vars prod cummin accumulate sample samples segment categorical classifier expert experts route routing router
+        finalize merge_kernel merge_path merge_block block_merge radix
         """,
     ),
     Rule(K.GEMM, "moe weight_only"),
@@ -26,8 +26,10 @@ WEAK_RULES: tuple[Rule, ...] = (
         K.COPY,
         """
         split pack broadcast store write compact clear move stash duplicate paste splice stitch blit tile stack diag diagonal
-        kv_cache k_cache v_cache
-        """,
+        kv_cache k_cache v_cache flip roll reverse narrow unfold fold crop take
+        """
+        + pairs("init initialize initialise reset", "array arrays vector vectors matrix matrices tensor data buffer buffers value"
+        " values variables field fields grid mem memory device gpu kernel with"),
     ),
     Rule(K.CONVOLUTION, "sobel scharr prewitt gaussian_filter gauss_filter box_filter", r"blur"),
     Rule(K.GEMM, "down"),

@@ -21,6 +21,11 @@ def changes(forms: str, others: str = "") -> str:
     return "".join(f" {one}{link}{other} {other}{link}{one}" for one, other in pairs for link in ("2", "to"))
 
 
+def pairs(firsts: str, seconds: str) -> str:
+    """Words made of one of the `firsts` and one of the `seconds`: `init_array reset_buffer`."""
+    return "".join(f" {first}_{second}" for first, second in product(firsts.split(), seconds.split()))
+
+
 LAYOUTS = "nchw nhwc ncdhw ndhwc cnhw chwn hwc chw"
 FORMATS = "csr csc coo bsr gebsr ell hyb dia dense sparse jagged padded packed striped blocked indices multihot image buffer"
 WIDE_TYPES = "float double half bfloat bfloat16 float16 float32 fp16 fp32 fp64 f16 f32 f64 bf16 int uint int32 int64 char bit"

@@ -25,11 +25,12 @@ def unmangled(name: str) -> str:
     start = _MANGLED.match(name)
     if start is None:
         return name
+    nested = start[0].startswith("_ZN")
     own: list[str] = []
     others: list[str] = []
     at = start.end()
     while length := _LENGTH.search(name, at):
-        into = own if length.start() == at and not others else others
+        into = own if not own or (nested and length.start() == at and not others) else others
         text = name[length.end() : length.end() + int(length[0])]
         at = length.end() + (len(text) if text[:1].isalpha() or text[:1] == "_" else 0)
         into += [text] if at > length.end() else []
