@@ -20,6 +20,7 @@ RULES: tuple[Rule, ...] = (
         runtime_args curand_initialize curand_batch conj_grad conjugate_gradient gather_force gather_forces cast_ray cast_rays
         ray_cast xs_lookup lookup_xs tile_ranges duplicate_with_keys prepare_grouped_gemm prepare_group_gemm gemm_starts lud
         forward_sub backward_sub compute_split node_split mean_shift
+        stencil hough wavelet sub_cycle cubature
         """,
         "^pme",
     ),
@@ -29,7 +30,7 @@ RULES: tuple[Rule, ...] = (
         mat_transpose mat_trans layout_transform concat_and_cast mem_set copy_image tensor_transform transform_tensor concat_mla
         deep_ep_permute kv_buffer kv_indices kv_indptr transform4d sub_tensor_op_with_cast sub_tensor_op_with_sub
         sub_tensor_op_with_transform mla_copy transpose_attn transpose_attention transpose_attentions store_mla store_flashmla
-        pack_send unpack_recv send_buf recv_buf send_buffer recv_buffer
+        pack_send unpack_recv halo_pack pack_halo halo_unpack unpack_halo send_buf recv_buf send_buffer recv_buffer
         to_nchw to_nhwc to_ncdhw to_ndhwc ncqhw nchw_to nhwc_to ncdhw_to ndhwc_to col_2_row_major row_2_col_major
         """
         + changes(LAYOUTS)
@@ -88,7 +89,7 @@ RULES: tuple[Rule, ...] = (
         K.FFT,
         """
         sp_radix dp_radix hp_radix twiddle twiddles r2c c2r chirp transpose_rtc loadstore_modifier real_complex sp_vector
-        dp_vector sp_real dp_real real_post real_pre stft istft radix_2 radix_3 radix_4
+        dp_vector sp_real dp_real real_post real_pre stft istft dft idft radix_2 radix_3 radix_4
         radix_5 radix_8 radix_16
         """,
         r"fft ^[sdh]pradix bluestein stockham",
@@ -119,7 +120,7 @@ RULES: tuple[Rule, ...] = (
         zero_point silu_mul_quant silu_mul_fp8 silu_and_mul act_and_mul gelu_and_mul dequant_marlin reconstruct_kernel
         reconstruct_gptq reconstruct_exllama act_quant kdequant_mm activation_quant cvt_color image_normalization
         image_normalize normalize_image normalize_images normalize_img normalize_imgs convert_offset nll_loss_backward
-        box_muller quasirandom
+        loss_grad loss_gradient loss_derivative entropy_grad mse_loss_backward box_muller quasirandom
         """,
     ),
     Rule(
@@ -138,7 +139,7 @@ RULES: tuple[Rule, ...] = (
         tensile mm bmm addmm baddbmm sbmm smm mv addmv bmv wv_split wvsplitkq skinny marlin machete fused_moe fused_experts
         moe_mlp fused_mlp mlp_fused ffn_fused moe_stage1 moe_stage2 moe1 moe2 fmoe fc qlinear quantized_linear w4a16 w4a8 w8a8
         w8a16 a16w16 a16w4 a16w8 a8w8 a8w4 a4w4 mmul mmvq mmq mmvf mat_mul mat_vec vec_mat mat_mult matrix_mul matrix_mult
-        matrix_multiply matrix_multiplication matrix_vector matrix_product split_k_reduce split_k_reduction stream_k batched_dot
+        matrix_multiply matrix_multiplication matrix_vector matrix_product split_k_reduce split_k_reduction reduce_split_k mat_nn mat_nt mat_tn stream_k batched_dot
         dot_general mlir_dot quant_dot nn_dense syr2k her2k rank_2_k quant_linear linear_relu linear_gelu linear_silu
         linear_bias qkv_projection output_projection out_projection multiply_matrix multiply_matrices mul_matrix mul_matrices
         mult_matrix coalesced_multiply simple_multiply ab_multiply atax mvt gesummv gemver qmv qmm qvm 8_linear 4_linear tbmv
@@ -167,6 +168,7 @@ RULES: tuple[Rule, ...] = (
         cross_entropy loss sampling sampler multinomial sample_token rejection_sample greedy_sample random_sample
         rejection_kernel resample block_select warp_select std_dim std_mean amin aminmax celoss all_finite vector_norm grad_norm
         gradient_norm l2norm_reduce nrm2 sum_of_squares beam_search nll find_min find_max find_minimum find_maximum find_best
+        get_maximum get_minimum get_max get_min
         frobenius_norm compute_norm compute_norms calc_norm calculate_norm norm_squared squared_norm norm_sq vec_norm inf_norm
         max_norm abs_norm two_norm euclidean_norm p_norm lp_norm diff_norm error_norm row_norms col_norms column_norms
         scatter_view grpo_fwd grpo_bwd integral_image downscale downsample check_nan check_numerics reverse_indices index_and_segment

@@ -99,7 +99,7 @@ _WRAPPER = re.compile(
 _FOR_EACH = re.compile(r"\b(?:ParallelForAgent|__parallel_for|VectorizedBroadcastKernel|Broadcasted)\b")
 """Launchers of functors by Thrust, in template arguments or namespaces, by Paddle, and Julia's, in parameters."""
 _MOVING_FUNCTOR = re.compile(
-    r"copy_ke|(?<!masked_)(?:(?:Fill|Full|Copy|Cast)(?:Op)?Functor|(?:Fill|Copy|Cast)Op\b)|OP_\w{0,12}Cast|_fill::functor"
+    r"copy_(?:ke|device)|(?<!masked_)(?:(?:Fill|Full|Copy|Cast)(?:Op)?Functor|(?:Fill|Copy|Cast)Op\b)|OP_\w{0,12}Cast|_fill::functor"
     r"|(?:float|half|float16)to(?:float|half|bfloat16)|arange|\bflip_kernel|\broll_|index\w{0,20}_kernel_impl"
     r"|index_(?:put|copy|fill)|CastTo|uninitialized_copy|::identity<|Broadcasted<.{0,400}, identity,",
 )

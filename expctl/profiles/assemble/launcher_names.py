@@ -1,5 +1,5 @@
 """Classify kernels of libraries that launch any function of their user, by the name of that function (Kokkos, RAJA, AMReX,
-MFEM, Ginkgo, Eigen)."""
+MFEM, Ginkgo, Eigen), and of rocPRIM."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -8,7 +8,7 @@ from expctl.profiles.model.kernel_profile import KernelClass as K
 from expctl.profiles.model.name_words import words_of
 
 LAUNCHER = re.compile(
-    r"(?:cuda|hip)_parallel_launch_|forall_(?:cuda|hip)_kernel|^launch_global$|^(?:Cu|Hip)(?:Kernel|Wrap)[123]D$|^generic_kernel_[123]d$|^EigenMetaKernel"
+    r"(?:cuda|hip)_parallel_launch_|forall_(?:cuda|hip)_kernel|^launch_global$|^(?:Cu|Hip)(?:Kernel|Wrap)[123]D$|^generic_kernel_[123]d$|^EigenMetaKernel|^trampoline_kernel$"
 )
 """Names that these libraries give to every kernel."""
 _LAMBDA = re.compile(r"\)(?: const)?::[\[{'<]?lambda")
@@ -30,6 +30,8 @@ _EIGEN = (
     ),
 )
 """The expressions that Eigen evaluates: the outermost decides, but what only moves data is part of all."""
+_ROCPRIM = re.compile(r"\bwrapped_(\w+?)_config\b")
+"""The algorithm that a kernel of rocPRIM 4 belongs to; all of them have one name."""
 _ANY_NAME = frozenset(["functor", "functors", "lambda", "kernel", "loop", "run", "impl", "operator", "apply"])
 """Words for what is launched, whatever it does."""
 
@@ -43,6 +45,9 @@ def launched_class(name: str, find: Find) -> K:
     """
     if "EigenMetaKernel" in name:
         return _of_expression(name)
+    if algorithm := _ROCPRIM.search(name):
+        moves = "memcpy" in algorithm[1] or "::identity<" in name
+        return K.COPY if moves else K.ELEMENTWISE if algorithm[1] == "transform" else K.REDUCTION
     kokkos = _KOKKOS.search(name)
     function = _around_lambda(name) or (kokkos[2] if kokkos else "")
     own_then_its_type = reversed(function.split("::")[-2:])

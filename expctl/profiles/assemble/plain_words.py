@@ -52,8 +52,8 @@ PLAIN_RULES: tuple[Rule, ...] = (
         """
         particle particles atom atoms molecule molecules velocity velocities force forces pressure density densities energy
         energies momentum temperature viscosity vorticity turbulence advect advection convection diffusion flux fluxes hydro
-        gravity stencil laplacian poisson jacobi seidel boundary boundaries lattice voxel voxels mesh triangle triangles ray
-        rays photon photons pixel pixels halo ghost neighbor neighbors neighbour neighbours centroid centroids population swarm
+        gravity laplacian poisson jacobi seidel boundary boundaries lattice voxel voxels mesh triangle triangles ray
+        rays photon photons halo ghost neighbor neighbors neighbour neighbours centroid centroids population swarm
         pose poses quat quaternion trajectory camera quantum qubit qubits pointer pointers ptrs tree trees leaf leaves fitness
         genome kmer black_scholes distance distances coordinate coordinates coords potential potentials dipole dipoles charge
         charges radiance render bfs sssp vertex vertices sha256 md5 cipher nonce mandelbrot nbody collide collision spin spins
@@ -78,7 +78,7 @@ PLAIN_RULES: tuple[Rule, ...] = (
         division subtraction operator_bcast operator_element trinary ternary penalize isin dropblock fix_nan gpu_broadcast
         fg_kernel dfg_kernel reset_nan conjugate ceiling angle invert regularize novograd active_fwd active_bwd alibi left_shift
         right_shift sobol fake rgb bgr rgba bgra yuv hsv bayer debayer demosaic
-        gamma_correction warp_affine warp_perspective letterbox tone_mapping brightness contrast undistort
+        2_gray to_gray blend blending nstream gamma_correction warp_affine warp_perspective letterbox tone_mapping brightness contrast undistort
         """,
         r"""
         ^v(?:ec)?(?:tor)?_?add vecadd vecmul ax(?:p|pb|b)y ^axp bias resiz ups?ample interpolat clamp addmul muladd scale$

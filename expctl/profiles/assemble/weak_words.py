@@ -6,7 +6,7 @@ from expctl.profiles.model.kernel_profile import KernelClass as K
 WEAK_RULES: tuple[Rule, ...] = (
     Rule(K.GEMM, "linear lora mlp ffn gate_up proj lm_head head_pair w13 dense_kernel"),
     Rule(K.ELEMENTWISE, "gate gates gated gating update_step beta_g g_beta"),
-    Rule(K.ATTENTION, "gdn kda gla nsa dsa csa swa indexer sage fa"),
+    Rule(K.ATTENTION, "gdn kda gla nsa dsa csa swa indexer sage fa qk qkt pv"),
     Rule(K.EMBEDDING, "lookup select_rows"),
     Rule(K.COMMUNICATION, "barrier send recv"),
     Rule(K.NORMALISATION, "norm norms"),
