@@ -68,3 +68,57 @@ def test_any_change_of_layout_format_or_type_is_a_copy_unless_it_scales() -> Non
     plain = " ".join((changes(LAYOUTS), changes(FORMATS), changes(WIDE_TYPES)))
     assert {classify(f"{word}_kernel") for word in plain.split()} == {K.COPY}
     assert {classify(f"{word}_kernel") for word in changes(WIDE_TYPES, NARROW_TYPES).split()} == {K.ELEMENTWISE}
+
+
+PRIM = "void rocprim::ROCPRIM_400200_NS::detail::trampoline_kernel<rocprim::detail::wrapped_{}_config<X>, {}>(int)"
+REASONS = {
+    "set-up for heavy work is none": (
+        K.OTHER,
+        """
+        compute_gemm_pointers compute_sm90_group_gemm_args set_grouped_gemm_args_kernel swa_page_indices_kernel
+        get_mla_metadata_kernel gemm_vbatched_checker build_mha_page_table_kernel
+        """,
+    ),
+    "words written together with what they work on": (K.ELEMENTWISE, "arrayadd gpuscale matrixsub vecexp arrayabs"),
+    "of these, reductions": (K.REDUCTION, "arraydot vectorsums"),
+    "a part is no difference": (K.OTHER, "merge_frames_subarray submatrix_walk"),
+    "BLAS with the letter of its type": (K.GEMM, "magma_zgeru_1 magma_ztrmv_kernel zsymv_kernel_L"),
+    "of these, sums": (K.REDUCTION, "magma_zdot_kernel magmablas_dznrm2_kernel"),
+    "first values of arrays": (K.COPY, "initWith init_array initialize_matrix resetArray initGPUData_ker initialize_variables"),
+    "norms with a scale or a gate": (K.NORMALISATION, "norm_scale_shift_kernel norm_silu"),
+    "physics written together, or beside words of products": (
+        K.OTHER,
+        "boundaryflux_LinearEuler2D_kernel ecadvection2d spin_flip SamplePBRMaterialKernel gpu_stencil37_slices",
+    ),
+    "images": (K.ELEMENTWISE, "gammaCorrection warpaffine_kernel letterbox_kernel im2gray"),
+    "packed for a neighbour": (K.COPY, "packSendBuf pack_send_buf HaloPack_2D"),
+    "gradients of losses, as of their names": (K.ELEMENTWISE, "mse_loss_grad binaryCrossEntropyGrad"),
+    "scattered into sums": (K.REDUCTION, "scatter_mean_kernel token_gather_weighted_sum_kernel"),
+}
+
+
+@pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind, names in REASONS.values() for name in names.split()])
+def test_reasons(kind: K, name: str) -> None:
+    assert classify(name) is kind
+
+
+def test_a_function_that_is_in_no_namespace_has_one_name() -> None:
+    """What follows it in a mangled name are its template arguments and parameters."""
+    assert classify("_Z22partial_mapreduce_grid8identity2__E7Float3216CartesianIndicesILi2EE") is K.REDUCTION
+    assert classify("_Z9step_once12GemmSettings") is K.OTHER
+    assert classify("_ZN2at6native13reduce_kernelILi512EE") is K.REDUCTION
+    assert classify("_ZTSZZ4mainENKUlRN4sycl3_V17handlerEE_clES2_E7vec_add") is K.ELEMENTWISE
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "function", "kind"),
+    [
+        ("reduce", "detail::reduce_impl<convert_binary_result_type_wrapper<X>>", K.REDUCTION),
+        ("radix_sort_block_sort", "identity_decomposer", K.REDUCTION),
+        ("partition", "NonZeroOp<bool>", K.REDUCTION),
+        ("transform", "rocprim::ROCPRIM_400200_NS::identity<void>", K.COPY),
+        ("transform", "AddOp<float>", K.ELEMENTWISE),
+    ],
+)
+def test_rocprim_names_all_kernels_alike_and_the_algorithm_in_its_settings(algorithm: str, function: str, kind: K) -> None:
+    assert classify(PRIM.format(algorithm, function)) is kind

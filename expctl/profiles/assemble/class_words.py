@@ -19,8 +19,8 @@ RULES: tuple[Rule, ...] = (
         padding_offsets dslash clover stop_words stop_criterion stop_criteria length_criterion reciprocal_convolution
         runtime_args curand_initialize curand_batch conj_grad conjugate_gradient gather_force gather_forces cast_ray cast_rays
         ray_cast xs_lookup lookup_xs tile_ranges duplicate_with_keys prepare_grouped_gemm prepare_group_gemm gemm_starts lud
-        forward_sub backward_sub compute_split node_split mean_shift
-        stencil hough wavelet sub_cycle cubature
+        forward_sub backward_sub compute_split node_split mean_shift stencil hough wavelet sub_cycle cubature pyr_down
+        level_down step_down linear_search
         """,
         "^pme",
     ),
@@ -30,8 +30,8 @@ RULES: tuple[Rule, ...] = (
         mat_transpose mat_trans layout_transform concat_and_cast mem_set copy_image tensor_transform transform_tensor concat_mla
         deep_ep_permute kv_buffer kv_indices kv_indptr transform4d sub_tensor_op_with_cast sub_tensor_op_with_sub
         sub_tensor_op_with_transform mla_copy transpose_attn transpose_attention transpose_attentions store_mla store_flashmla
-        pack_send unpack_recv halo_pack pack_halo halo_unpack unpack_halo send_buf recv_buf send_buffer recv_buffer
-        to_nchw to_nhwc to_ncdhw to_ndhwc ncqhw nchw_to nhwc_to ncdhw_to ndhwc_to col_2_row_major row_2_col_major
+        pack_send unpack_recv halo_pack pack_halo halo_unpack unpack_halo send_buf recv_buf send_buffer recv_buffer to_nchw
+        to_nhwc to_ncdhw to_ndhwc ncqhw nchw_to nhwc_to ncdhw_to ndhwc_to col_2_row_major row_2_col_major
         """
         + changes(LAYOUTS)
         + changes(FORMATS),
@@ -89,8 +89,7 @@ RULES: tuple[Rule, ...] = (
         K.FFT,
         """
         sp_radix dp_radix hp_radix twiddle twiddles r2c c2r chirp transpose_rtc loadstore_modifier real_complex sp_vector
-        dp_vector sp_real dp_real real_post real_pre stft istft dft idft radix_2 radix_3 radix_4
-        radix_5 radix_8 radix_16
+        dp_vector sp_real dp_real real_post real_pre stft istft dft idft radix_2 radix_3 radix_4 radix_5 radix_8 radix_16
         """,
         r"fft ^[sdh]pradix bluestein stockham",
     ),
@@ -119,8 +118,8 @@ RULES: tuple[Rule, ...] = (
         cast_mxfp8 cast_nvfp4 rms_prop diag_mask nearest_neighbor grid_sample grid_sampler bilinear_sampler bilinear_sampling
         zero_point silu_mul_quant silu_mul_fp8 silu_and_mul act_and_mul gelu_and_mul dequant_marlin reconstruct_kernel
         reconstruct_gptq reconstruct_exllama act_quant kdequant_mm activation_quant cvt_color image_normalization
-        image_normalize normalize_image normalize_images normalize_img normalize_imgs convert_offset nll_loss_backward
-        loss_grad loss_gradient loss_derivative entropy_grad mse_loss_backward box_muller quasirandom
+        image_normalize normalize_image normalize_images normalize_img normalize_imgs convert_offset nll_loss_backward loss_grad
+        loss_gradient loss_derivative entropy_grad mse_loss_backward box_muller quasirandom
         """,
     ),
     Rule(
@@ -130,7 +129,8 @@ RULES: tuple[Rule, ...] = (
         mm_ids gather_sum post_reorder moe_sort moe_sorting moe_routing moe_topk moe_gating experts_gating expert_sort
         count_expert expert_count moe_sum moe_reduce routing_indices expert_offsets blockscale_offsets moe_aux_loss noaux_tc
         align_block_size first_token_offset expert_map expt bitmatrix backward_bias bias_backward grad_bias row_id_map
-        top_1_gating top_2_gating multi_tensor_l2norm scatter_reduce scatter_sum scatter_mean scatter_max scatter_min weighted_sum
+        top_1_gating top_2_gating multi_tensor_l2norm scatter_reduce scatter_sum scatter_mean scatter_max scatter_min
+        weighted_sum
         """,
     ),
     Rule(
@@ -139,15 +139,17 @@ RULES: tuple[Rule, ...] = (
         tensile mm bmm addmm baddbmm sbmm smm mv addmv bmv wv_split wvsplitkq skinny marlin machete fused_moe fused_experts
         moe_mlp fused_mlp mlp_fused ffn_fused moe_stage1 moe_stage2 moe1 moe2 fmoe fc qlinear quantized_linear w4a16 w4a8 w8a8
         w8a16 a16w16 a16w4 a16w8 a8w8 a8w4 a4w4 mmul mmvq mmq mmvf mat_mul mat_vec vec_mat mat_mult matrix_mul matrix_mult
-        matrix_multiply matrix_multiplication matrix_vector matrix_product split_k_reduce split_k_reduction reduce_split_k mat_nn mat_nt mat_tn stream_k batched_dot
-        dot_general mlir_dot quant_dot nn_dense syr2k her2k rank_2_k quant_linear linear_relu linear_gelu linear_silu
-        linear_bias qkv_projection output_projection out_projection multiply_matrix multiply_matrices mul_matrix mul_matrices
-        mult_matrix coalesced_multiply simple_multiply ab_multiply atax mvt gesummv gemver qmv qmm qvm 8_linear 4_linear tbmv
-        tpmv tbsv tpsv trsv block_persist rnn_persist hemm symm_kernel trmm trmv symv trsm gbmv sbmv ger bgmv sgmv lora_shrink
-        lora_expand lora_a lora_b gptq bitlinear outer_product out_prod kron mmult mxm mxv persist_rnn contraction gett einsum
+        matrix_multiply matrix_multiplication matrix_vector matrix_product split_k_reduce split_k_reduction reduce_split_k
+        mat_nn mat_nt mat_tn stream_k batched_dot dot_general mlir_dot quant_dot nn_dense syr2k her2k rank_2_k quant_linear
+        linear_relu linear_gelu linear_silu linear_bias qkv_projection output_projection out_projection multiply_matrix
+        multiply_matrices mul_matrix mul_matrices mult_matrix coalesced_multiply simple_multiply ab_multiply atax mvt gesummv
+        gemver qmv qmm qvm 8_linear 4_linear tbmv tpmv tbsv tpsv trsv block_persist rnn_persist hemm symm_kernel trmm trmv symv
+        trsm gbmv sbmv ger bgmv sgmv lora_shrink lora_expand lora_a lora_b gptq bitlinear outer_product out_prod kron mmult mxm
+        mxv persist_rnn contraction gett einsum
         """,
         r"""
-        ^[sdczh](?:sym[mv]|trm[mv]|trs[mv]|gbmv|sbmv|ger[uc]?)$ gemm(?!a) gemv gemt matmul mulmat matvec nvjet ^cijk spmv spmm sddmm matrixmul flatmm ^t?gmm$ (?:sy|he)rkx?$
+        ^[sdczh](?:sym[mv]|trm[mv]|trs[mv]|gbmv|sbmv|ger[uc]?)$
+        gemm(?!a) gemv gemt matmul mulmat matvec nvjet ^cijk spmv spmm sddmm matrixmul flatmm ^t?gmm$ (?:sy|he)rkx?$
         (?:csr|csc|coo|bsr|ell|hyb)r?x?m[mv] hemv
         """,
     ),
@@ -168,10 +170,10 @@ RULES: tuple[Rule, ...] = (
         cross_entropy loss sampling sampler multinomial sample_token rejection_sample greedy_sample random_sample
         rejection_kernel resample block_select warp_select std_dim std_mean amin aminmax celoss all_finite vector_norm grad_norm
         gradient_norm l2norm_reduce nrm2 sum_of_squares beam_search nll find_min find_max find_minimum find_maximum find_best
-        get_maximum get_minimum get_max get_min
-        frobenius_norm compute_norm compute_norms calc_norm calculate_norm norm_squared squared_norm norm_sq vec_norm inf_norm
-        max_norm abs_norm two_norm euclidean_norm p_norm lp_norm diff_norm error_norm row_norms col_norms column_norms
-        scatter_view grpo_fwd grpo_bwd integral_image downscale downsample check_nan check_numerics reverse_indices index_and_segment
+        get_maximum get_minimum get_max get_min frobenius_norm compute_norm compute_norms calc_norm calculate_norm norm_squared
+        squared_norm norm_sq vec_norm inf_norm max_norm abs_norm two_norm euclidean_norm p_norm lp_norm diff_norm error_norm
+        row_norms col_norms column_norms scatter_view grpo_fwd grpo_bwd integral_image downscale downsample check_nan
+        check_numerics reverse_indices index_and_segment
         """,
         r"""
         criterion topk crossentropy xentropy argmax argmin argsort nllloss absmax dbias i[sdcz]?am(?:ax|in)$
@@ -212,15 +214,16 @@ RULES: tuple[Rule, ...] = (
         activate gradient_array shortcut gradient_descent interp bnll lstm_unit lstm_acts lstm_cell gru_cell rnn_cell act_mul
         erf sgd lamb adagrad adadelta rprop asgd lars ftrl lion nesterov sgd_momentum update_weights weights_update
         update_params update_parameters apply_gradients momentum_update apply_momentum dense_momentum sparse_apply
-        sparse_momentum merged_momentum momentum_functor weight_momentum muon optimizer optim ema_update weight_decay threefry xorwow mrg32k3a
-        mt19937 prng rng bernoulli distribution gen_sequenced generate_seed elem_wise bin_bcast op_tensor sub_tensor_op
-        op_1_d_tensor op_2_d_tensor op_3_d_tensor op_4_d_tensor op_5_d_tensor neuron scaled_fp8 fp8_scale convert_fp8
-        convert_fp4 fp8_convert rowwise_to upcast_from downcast_to cvt_e4m3 cvt_e5m2 mxfp8_kernel mxfp4_kernel masked_fill
-        penalties penalty logit_bias logits_bias logits_processor bad_words repeat_ngram grammar_bitmask token_bitmask
-        logits_bitmask vocab_mask apply_temperature temperature_kernel temperature_penalty scale_temperature per_channel_cast
-        per_token_cast per_block_cast per_tensor_cast cast_transpose cast_and_scale scaled_cast cast_and_transpose qkv_bias
-        bias_transpose add_bias bias_add bias_act mul_add scale_bias scale_shift shift_scale channel_scale modulate gate_mul
-        apply_scale split_scale generic_tensor mshadow_op mersenne lower_case upper_case
+        sparse_momentum merged_momentum momentum_functor weight_momentum muon optimizer optim ema_update weight_decay threefry
+        xorwow mrg32k3a mt19937 prng rng bernoulli distribution gen_sequenced generate_seed elem_wise bin_bcast op_tensor
+        sub_tensor_op op_1_d_tensor op_2_d_tensor op_3_d_tensor op_4_d_tensor op_5_d_tensor neuron scaled_fp8 fp8_scale
+        convert_fp8 convert_fp4 fp8_convert rowwise_to upcast_from downcast_to cvt_e4m3 cvt_e5m2 mxfp8_kernel mxfp4_kernel
+        masked_fill penalties penalty logit_bias logits_bias logits_processor bad_words repeat_ngram grammar_bitmask
+        token_bitmask logits_bitmask vocab_mask apply_temperature temperature_kernel temperature_scale temperature_penalty
+        scale_temperature per_channel_cast per_token_cast per_block_cast per_tensor_cast cast_transpose cast_and_scale
+        scaled_cast cast_and_transpose qkv_bias bias_transpose add_bias bias_add bias_act mul_add scale_bias scale_shift
+        shift_scale channel_scale modulate gate_mul apply_scale split_scale generic_tensor mshadow_op mersenne lower_case
+        upper_case
         """
         + changes(WIDE_TYPES, NARROW_TYPES)
         + "".join(f" to{each} {each}to" for each in NARROW_TYPES.split()),

@@ -1,5 +1,5 @@
 """Classify kernels by name (GEMM, copy, ...). A name is taken apart into words; the strongest rule of `class_words`, then of
-`weak_words`, that any of them belongs to decides.
+`plain_words`, then of `weak_words`, that any of them belongs to decides.
 
 The function's own name is asked first, then its template arguments, then its namespaces, and what library it is of at last.
 Functions that launch any functor are what their functor does, and names of compilers that fuse operators what these do.
@@ -26,6 +26,11 @@ _LONGEST = 6
 """Most words that are read as one."""
 _TOKEN = re.compile(r"\d+d\b|[a-z]+|\d+")
 _RARE = 1 << 20
+_BESIDE = (
+    *("gpu", "cuda", "hip", "dev", "device", "kernel", "ker", "vec", "vector", "vectors", "mat", "matrix", "matrices"),
+    *("arr", "array", "arrays", "tensor", "img", "image"),
+)
+"""What programs write together with a word: `arrayadd`, `gpuscale`, `reducekernel`."""
 
 
 def _stems(token: str) -> set[str]:
@@ -69,9 +74,6 @@ class _Vocabulary:
                 best = min(best, self.part_rank(token))
         return self._kinds[best] if best < _RARE else None
 
-
-_BESIDE = "gpu cuda hip dev device vec vector vectors mat matrix matrices arr array arrays tensor img image kernel ker".split()
-"""What programs write together with a word: `arrayadd`, `gpuscale`, `reducekernel`."""
 
 _PLAIN_WORK = (KernelClass.COPY, KernelClass.REDUCTION, KernelClass.ELEMENTWISE, KernelClass.OTHER)
 """Classes that are part of every other kind of work; a more specific class decides."""
@@ -129,10 +131,10 @@ _BESIDE_ATTENTION = re.compile("softmax|(?:de)?quant(?:ize)?|(?:un)?pack|transpo
 """Last words of names such as `attn_softmax` or `mha_quant_kernel`, whose kernels do one step beside a product."""
 _FUSED_ATTENTION = frozenset(["flash", "fmha", "sdpa", "fwd", "forward", "prefill", "decode", "paged"])
 _SET_UP = re.compile("args|ptrs|pointers|descs?|descriptors|starts|sizes|ids|indices|tables?|positions|lengths|info|checker")
-"""Last words of names such as `get_group_gemm_starts` or `swa_page_indices`, whose kernels only prepare other work; so do those
-with metadata.
+"""Last words of names such as `get_group_gemm_starts` or `swa_page_indices`, whose kernels only prepare other work.
 """
-_HEAVY = (KernelClass.GEMM, KernelClass.ATTENTION, KernelClass.CONVOLUTION, KernelClass.NORMALISATION)
+_CHECKS = frozenset(["setup", "check", "validate"])
+_HEAVY = (KernelClass.GEMM, KernelClass.ATTENTION, KernelClass.CONVOLUTION, KernelClass.NORMALISATION, KernelClass.EMBEDDING)
 _VARIANT = re.compile(r"(?: (?:kernel|cuda|gpu|triton|bwd?|backward|[bu]?int|b?fp?|h|half|float|e|m|vec|lt|v \d+|\d+))+$")
 """What may stand behind a last word: number types, versions."""
 _OLD_CUDNN = re.compile(r"(?:^|_)[a-z]\d*cudnn_")
@@ -188,7 +190,7 @@ def _by_name(name: str) -> KernelClass:
     own, arguments, spaces = _tokens(base), _tokens(_arguments(name, head)), _tokens(scope)
     own_kind = _WORK.find(own)
     last = _VARIANT.sub("", " ".join(own)).rpartition(" ")[2]
-    if own_kind in _HEAVY and (_SET_UP.fullmatch(last) or "metadata" in own):
+    if own_kind in _HEAVY and (_SET_UP.fullmatch(last) or "metadata" in own or own[0] in _CHECKS):
         return KernelClass.OTHER
     if own_kind is KernelClass.ATTENTION and _BESIDE_ATTENTION.fullmatch(last) and not _FUSED_ATTENTION.intersection(own):
         return _WORK.find([last]) or own_kind

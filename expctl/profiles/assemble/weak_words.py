@@ -4,7 +4,7 @@ from expctl.profiles.assemble.word_rules import Rule, pairs
 from expctl.profiles.model.kernel_profile import KernelClass as K
 
 WEAK_RULES: tuple[Rule, ...] = (
-    Rule(K.GEMM, "linear lora mlp ffn gate_up proj lm_head head_pair w13 dense_kernel"),
+    Rule(K.GEMM, "linear lora mlp ffn gate_up proj lm_head head_pair w13 dense_kernel dense_forward dense_backward"),
     Rule(K.ELEMENTWISE, "gate gates gated gating update_step beta_g g_beta"),
     Rule(K.ATTENTION, "gdn kda gla nsa dsa csa swa indexer sage fa qk qkt pv"),
     Rule(K.EMBEDDING, "lookup select_rows"),
@@ -13,8 +13,8 @@ WEAK_RULES: tuple[Rule, ...] = (
     Rule(
         K.REDUCTION,
         """
-        max min var vars prod cummin accumulate sample samples segment categorical classifier expert experts route routing router
-        finalize merge_kernel merge_path merge_block block_merge radix
+        max min var vars prod cummin accumulate sample samples segment categorical classifier expert experts route routing
+        router finalize merge_kernel merge_path merge_block block_merge radix
         """,
     ),
     Rule(K.GEMM, "moe weight_only"),
@@ -28,8 +28,11 @@ WEAK_RULES: tuple[Rule, ...] = (
         split pack broadcast store write compact clear move stash duplicate paste splice stitch blit tile stack diag diagonal
         kv_cache k_cache v_cache flip roll reverse narrow unfold fold crop take
         """
-        + pairs("init initialize initialise reset", "array arrays vector vectors matrix matrices tensor data buffer buffers value"
-        " values variables field fields grid mem memory device gpu kernel with"),
+        + pairs(
+            "init initialize initialise reset",
+            "array arrays vector vectors matrix matrices tensor data buffer buffers value values variables field fields grid "
+            "mem memory device gpu kernel with",
+        ),
     ),
     Rule(K.CONVOLUTION, "sobel scharr prewitt gaussian_filter gauss_filter box_filter", r"blur"),
     Rule(K.GEMM, "down"),
@@ -41,7 +44,8 @@ LIBRARIES: tuple[Rule, ...] = (
     Rule(
         K.GEMM,
         """
-        cutlass tensorop wmma xmma mma mfma hgmma xdl xdlops simt_sgemm ck cublas cublaslt cusparse rocblas rocsparse hipblaslt
+        cutlass tensorop wmma xmma mma mfma hgmma tensor_core tensor_cores xdl xdlops simt_sgemm ck cublas cublaslt cusparse
+        rocblas rocsparse hipblaslt
         """,
         r"[cwx]mma ^mfma cutlass tensorop",
     ),

@@ -19,19 +19,24 @@ def words_of(name: str) -> str:
 
 
 def unmangled(name: str) -> str:
-    """Return the identifiers of a mangled C++ name, each of which has its length before it, as `a::b<c, d>`: those of the
-    function, then those of template arguments and parameters. Other names stay as they are.
+    """Return the identifiers of a mangled C++ name, each of which has its length before it, as `a::b<c>(d)`: those of the
+    function, of template arguments (of templates with parameters among them; of the types by which SYCL names kernels), of
+    parameters. Other names stay as they are.
     """
     start = _MANGLED.match(name)
     if start is None:
         return name
-    nested = start[0].startswith("_ZN")
+    nested, typed = start[0].startswith("_ZN"), start[0].startswith("_ZT")
     own: list[str] = []
-    others: list[str] = []
-    at = start.end()
+    arguments: list[str] = []
+    parameters: list[str] = []
+    into, at = own, start.end()
     while length := _LENGTH.search(name, at):
-        into = own if not own or (nested and length.start() == at and not others) else others
+        between = name[at : length.start()]
+        if into is own and own and (between or not nested):
+            given = not typed and not between.startswith("I") and (not nested or between.startswith("E"))
+            into = parameters if given else arguments
         text = name[length.end() : length.end() + int(length[0])]
         at = length.end() + (len(text) if text[:1].isalpha() or text[:1] == "_" else 0)
         into += [text] if at > length.end() else []
-    return f"{'::'.join(own)}<{', '.join(others)}>"
+    return f"{'::'.join(own)}<{', '.join(arguments)}>({', '.join(parameters)})"
