@@ -79,7 +79,7 @@ REASONS = {
         get_mla_metadata_kernel gemm_vbatched_checker build_mha_page_table_kernel
         """,
     ),
-    "words written together with what they work on": (K.ELEMENTWISE, "arrayadd gpuscale matrixsub vecexp arrayabs"),
+    "words written together with what they work on": (K.ELEMENTWISE, "arrayadd matrixsub vecexp arrayabs"),
     "of these, reductions": (K.REDUCTION, "arraydot vectorsums"),
     "a part is no difference": (K.OTHER, "merge_frames_subarray submatrix_walk"),
     "BLAS with the letter of its type": (K.GEMM, "magma_zgeru_1 magma_ztrmv_kernel zsymv_kernel_L"),
@@ -88,11 +88,23 @@ REASONS = {
     "norms with a scale or a gate": (K.NORMALISATION, "norm_scale_shift_kernel norm_silu"),
     "physics written together, or beside words of products": (
         K.OTHER,
-        "boundaryflux_LinearEuler2D_kernel ecadvection2d spin_flip SamplePBRMaterialKernel gpu_stencil37_slices",
+        "boundaryflux_LinearEuler2D_kernel spin_flip SamplePBRMaterialKernel gpu_stencil37_slices",
     ),
     "images": (K.ELEMENTWISE, "gammaCorrection warpaffine_kernel letterbox_kernel im2gray"),
     "packed for a neighbour": (K.COPY, "packSendBuf pack_send_buf HaloPack_2D"),
     "gradients of losses, as of their names": (K.ELEMENTWISE, "mse_loss_grad binaryCrossEntropyGrad"),
+    "words of two meanings": (
+        K.OTHER,
+        """
+        step_kernel_mod quantitative_score_kernel getReducedGridKernel updateSphereShiftsWithAxisMove splitNodes
+        sampleBounceDirectionsKernel pyrDown _LinearSearchKernel triangle_count calc_z_column_index_kernel
+        """,
+    ),
+    "products of programs by hand": (K.GEMM, "matproductsharedmemory mmult qkvKernel4 k_mat_nn forward_layer_kernel"),
+    "sums in parts": (
+        K.REDUCTION,
+        "reduceShuffle moe_weighted_acc weighted_groupbitsum_kernel minMaxLoc_pass_1 mergeSortedBlocks",
+    ),
     "scattered into sums": (K.REDUCTION, "scatter_mean_kernel token_gather_weighted_sum_kernel"),
 }
 

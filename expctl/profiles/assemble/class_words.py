@@ -13,14 +13,14 @@ RULES: tuple[Rule, ...] = (
     Rule(
         K.OTHER,
         """
-        topp_initialization init_rng rng_init init_curand curand_init setup_curand curand_setup setup_rng rng_setup init_states
-        init_rand rand_init random_states random_walk setup_states curand_states initialize_curand random_init empty_kernel
-        gcn_conv gat_conv sage_conv gin_conv graph_conv selective_scan chunk_scan ssm_scan nbnxm nbnxn padding_offset
-        padding_offsets dslash clover stop_words stop_criterion stop_criteria length_criterion reciprocal_convolution
-        runtime_args curand_initialize curand_batch conj_grad conjugate_gradient gather_force gather_forces cast_ray cast_rays
-        ray_cast xs_lookup lookup_xs tile_ranges duplicate_with_keys prepare_grouped_gemm prepare_group_gemm gemm_starts lud
-        forward_sub backward_sub compute_split node_split mean_shift stencil hough wavelet sub_cycle cubature pyr_down
-        level_down step_down linear_search
+        topp_initialization init_rng rng_init init_curand curand_init setup_curand curand_setup setup_rng setup_rand rng_setup
+        init_states init_rand rand_init random_states random_walk setup_states curand_states initialize_curand random_init
+        empty_kernel gcn_conv gat_conv sage_conv gin_conv graph_conv selective_scan chunk_scan ssm_scan nbnxm nbnxn
+        padding_offset padding_offsets dslash clover stop_words stop_criterion stop_criteria length_criterion
+        reciprocal_convolution runtime_args curand_initialize curand_batch conj_grad conjugate_gradient gather_force
+        gather_forces cast_ray cast_rays ray_cast xs_lookup lookup_xs tile_ranges duplicate_with_keys prepare_grouped_gemm
+        prepare_group_gemm gemm_starts lud forward_sub backward_sub compute_split node_split mean_shift stencil hough wavelet
+        sub_cycle cubature pyr_down level_down step_down linear_search
         """,
         "^pme",
     ),
@@ -81,7 +81,8 @@ RULES: tuple[Rule, ...] = (
         hstu sage_fwd sage_bwd token_att pa_metadata paged_decode paged_prefill sparse_decode sparse_prefill ragged_prefill
         batch_decode batch_prefill single_decode single_prefill natten na1d na2d na3d neighborhood decode_stage prefill_stage
         context_fwd prefill_fwd decode_fwd dot_do_o bwd_preprocess intra_chunk inter_chunk chunk_delta delta_h chunk_local_h
-        gated_delta reduce_segments decode_att pa_ps pa_reduce clean_logits ms_deformable softmax_gemm thd_out thd_lse
+        gated_delta reduce_segments decode_att decode_merge prefill_merge pa_ps pa_reduce clean_logits ms_deformable
+        softmax_gemm thd_out thd_lse
         """,
         r"attention flash(?:attn|fwd|bwd|decode|mla|kda) attn fmha splitkv pagedkv xqa ^attend ^l?mha$",
     ),
@@ -97,8 +98,8 @@ RULES: tuple[Rule, ...] = (
         K.CONVOLUTION,
         """
         fprop dgrad wgrad wrw igemm_fwd igemm_bwd igemm_gtc implicit_gemm col2im im2col im3d2col vol2col col2vol vol2im row2col
-        col2row mlir_gen_igemm upfirdn im2d2col compute_offsets_kernel precompute_indices compute_b_offsets compute_a_offsets
-        cudnn_cnn xdlops_bwd_weight row_filter column_filter filter_acts img_acts weight_acts
+        col2row mlir_gen_igemm upfirdn im2d2col octree2col compute_offsets_kernel precompute_indices compute_b_offsets
+        compute_a_offsets cudnn_cnn xdlops_bwd_weight row_filter column_filter filter_acts img_acts weight_acts
         """,
         r"^wino ^(?!un|re)\w*conv(?!er|ex|ec|o$) winograd depthwise im2col col2im ^[a-z]cudnn",
     ),
@@ -119,7 +120,8 @@ RULES: tuple[Rule, ...] = (
         zero_point silu_mul_quant silu_mul_fp8 silu_and_mul act_and_mul gelu_and_mul dequant_marlin reconstruct_kernel
         reconstruct_gptq reconstruct_exllama act_quant kdequant_mm activation_quant cvt_color image_normalization
         image_normalize normalize_image normalize_images normalize_img normalize_imgs convert_offset nll_loss_backward loss_grad
-        loss_gradient loss_derivative entropy_grad mse_loss_backward box_muller quasirandom
+        loss_gradient loss_derivative entropy_grad mse_loss_backward box_muller quasirandom generate_gaussian generate_normal
+        gaussian_noise hamming hanning
         """,
     ),
     Rule(
@@ -127,10 +129,10 @@ RULES: tuple[Rule, ...] = (
         """
         moe_fused_gate moe_gate fused_gate_topk moe_align moe_combine combine_moe combine_expert combine_experts moe_accum
         mm_ids gather_sum post_reorder moe_sort moe_sorting moe_routing moe_topk moe_gating experts_gating expert_sort
-        count_expert expert_count moe_sum moe_reduce routing_indices expert_offsets blockscale_offsets moe_aux_loss noaux_tc
-        align_block_size first_token_offset expert_map expt bitmatrix backward_bias bias_backward grad_bias row_id_map
-        top_1_gating top_2_gating multi_tensor_l2norm scatter_reduce scatter_sum scatter_mean scatter_max scatter_min
-        weighted_sum
+        count_expert expert_count moe_sum moe_weighted moe_acc moe_epilogue moe_reduce routing_indices expert_offsets
+        blockscale_offsets moe_aux_loss noaux_tc align_block_size first_token_offset expert_map expt bitmatrix backward_bias
+        bias_backward grad_bias row_id_map top_1_gating top_2_gating multi_tensor_l2norm scatter_reduce scatter_sum scatter_mean
+        scatter_max scatter_min weighted_sum
         """,
     ),
     Rule(
@@ -149,7 +151,7 @@ RULES: tuple[Rule, ...] = (
         """,
         r"""
         ^[sdczh](?:sym[mv]|trm[mv]|trs[mv]|gbmv|sbmv|ger[uc]?)$
-        gemm(?!a) gemv gemt matmul mulmat matvec nvjet ^cijk spmv spmm sddmm matrixmul flatmm ^t?gmm$ (?:sy|he)rkx?$
+        gemm(?!a) matprod gemv gemt matmul mulmat matvec nvjet ^cijk spmv spmm sddmm matrixmul flatmm ^t?gmm$ (?:sy|he)rkx?$
         (?:csr|csc|coo|bsr|ell|hyb)r?x?m[mv] hemv
         """,
     ),
@@ -228,7 +230,7 @@ RULES: tuple[Rule, ...] = (
         + changes(WIDE_TYPES, NARROW_TYPES)
         + "".join(f" to{each} {each}to" for each in NARROW_TYPES.split()),
         r"""
-        quanti[sz] quatize quant$ ^k?deq(?!ue) ^quant(?!i[lf]|um) dequant silu gelu swiglu geglu sigmoid elementwise eltwise
+        quanti[sz] quatize quant$ ^k?deq(?!ue) ^quant(?!i[lft]|um) dequant silu gelu swiglu geglu sigmoid elementwise eltwise
         elemwise pointwise bitrowwise softcap ^rand(?!perm) ^adamw? dropout philox ^curand leaky relu6?$ ^relu ^prelu _relu
         """,
     ),

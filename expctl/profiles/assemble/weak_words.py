@@ -4,17 +4,18 @@ from expctl.profiles.assemble.word_rules import Rule, pairs
 from expctl.profiles.model.kernel_profile import KernelClass as K
 
 WEAK_RULES: tuple[Rule, ...] = (
-    Rule(K.GEMM, "linear lora mlp ffn gate_up proj lm_head head_pair w13 dense_kernel dense_forward dense_backward"),
+    Rule(K.GEMM, "linear lora mlp ffn gate_up proj lm_head head_pair w13 dense_kernel dense_forward forward_layer qkv_kernel"),
     Rule(K.ELEMENTWISE, "gate gates gated gating update_step beta_g g_beta"),
-    Rule(K.ATTENTION, "gdn kda gla nsa dsa csa swa indexer sage fa qk qkt pv"),
+    Rule(K.ATTENTION, "gdn kda gla nsa dsa csa swa qsa indexer sage fa"),
     Rule(K.EMBEDDING, "lookup select_rows"),
     Rule(K.COMMUNICATION, "barrier send recv"),
     Rule(K.NORMALISATION, "norm norms"),
     Rule(
         K.REDUCTION,
         """
-        max min var vars prod cummin accumulate sample samples segment categorical classifier expert experts route routing
-        router finalize merge_kernel merge_path merge_block block_merge radix
+        max min var vars prod cummin accumulate sample_token sample_tokens sample_logits sample_kernel sample_probs segment
+        categorical classifier expert experts route routing router finalize merge_kernel merge_path merge_block block_merge
+        radix
         """,
     ),
     Rule(K.GEMM, "moe weight_only"),
@@ -25,8 +26,8 @@ WEAK_RULES: tuple[Rule, ...] = (
     Rule(
         K.COPY,
         """
-        split pack broadcast store write compact clear move stash duplicate paste splice stitch blit tile stack diag diagonal
-        kv_cache k_cache v_cache flip roll reverse narrow unfold fold crop take
+        split pack broadcast store write compact clear move_data move_rows move_indice stash duplicate paste splice stitch blit
+        tile stack diag diagonal kv_cache k_cache v_cache flip roll reverse narrow unfold fold crop take
         """
         + pairs(
             "init initialize initialise reset",
