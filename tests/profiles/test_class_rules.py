@@ -98,9 +98,13 @@ REASONS = {
         """
         step_kernel_mod quantitative_score_kernel getReducedGridKernel updateSphereShiftsWithAxisMove splitNodes
         sampleBounceDirectionsKernel pyrDown _LinearSearchKernel triangle_count calc_z_column_index_kernel
+        SphericalFracDetection
         """,
     ),
-    "products of programs by hand": (K.GEMM, "matproductsharedmemory mmult qkvKernel4 k_mat_nn forward_layer_kernel"),
+    "products of programs by hand": (
+        K.GEMM,
+        "matproductsharedmemory mmult qkvKernel4 k_mat_nn forward_layer_kernel maskedmm_forward",
+    ),
     "sums in parts": (
         K.REDUCTION,
         "reduceShuffle moe_weighted_acc weighted_groupbitsum_kernel minMaxLoc_pass_1 mergeSortedBlocks",

@@ -114,14 +114,14 @@ RULES: tuple[Rule, ...] = (
     Rule(
         K.ELEMENTWISE,
         """
-        sum_arrays sum_matrix_on grayscale greyscale rgb_to yuv_to nv12_to sample_uniform sample_normal sample_gamma
-        sample_exponential quantize_mmq gguf_quantize mmq_quant quant_mmq gemm_output scale_and_cast cast_fp8 fp8_cast
-        cast_mxfp8 cast_nvfp4 rms_prop diag_mask nearest_neighbor grid_sample grid_sampler bilinear_sampler bilinear_sampling
-        zero_point silu_mul_quant silu_mul_fp8 silu_and_mul act_and_mul gelu_and_mul dequant_marlin reconstruct_kernel
-        reconstruct_gptq reconstruct_exllama act_quant kdequant_mm activation_quant cvt_color image_normalization
-        image_normalize normalize_image normalize_images normalize_img normalize_imgs convert_offset nll_loss_backward loss_grad
-        loss_gradient loss_derivative entropy_grad mse_loss_backward box_muller quasirandom generate_gaussian generate_normal
-        gaussian_noise hamming hanning
+        sum_arrays arrays_sum scale_copy sum_matrix_on grayscale greyscale rgb_to yuv_to nv12_to sample_uniform sample_normal
+        sample_gamma sample_exponential quantize_mmq gguf_quantize mmq_quant quant_mmq gemm_output scale_and_cast cast_fp8
+        fp8_cast cast_mxfp8 cast_nvfp4 rms_prop diag_mask nearest_neighbor grid_sample grid_sampler bilinear_sampler
+        bilinear_sampling zero_point silu_mul_quant silu_mul_fp8 silu_and_mul act_and_mul gelu_and_mul dequant_marlin
+        reconstruct_kernel reconstruct_gptq reconstruct_exllama act_quant kdequant_mm activation_quant cvt_color
+        image_normalization image_normalize normalize_image normalize_images normalize_img normalize_imgs convert_offset
+        nll_loss_backward loss_grad loss_gradient loss_derivative entropy_grad mse_loss_backward box_muller quasirandom
+        generate_gaussian generate_normal gaussian_noise hamming hanning
         """,
     ),
     Rule(
@@ -150,9 +150,9 @@ RULES: tuple[Rule, ...] = (
         mxv persist_rnn contraction gett einsum
         """,
         r"""
+        gemm(?!a) gemv gemt matmul mulmat matvec matprod matrixmul nvjet ^cijk spmv spmm sddmm flatmm ^t?gmm$ hemv
+        (?:masked|tiled|naive|shared|blocked|batched)mm$ (?:sy|he)rkx?$ (?:csr|csc|coo|bsr|ell|hyb)r?x?m[mv]
         ^[sdczh](?:sym[mv]|trm[mv]|trs[mv]|gbmv|sbmv|ger[uc]?)$
-        gemm(?!a) matprod gemv gemt matmul mulmat matvec nvjet ^cijk spmv spmm sddmm matrixmul flatmm ^t?gmm$ (?:sy|he)rkx?$
-        (?:csr|csc|coo|bsr|ell|hyb)r?x?m[mv] hemv
         """,
     ),
     Rule(

@@ -19,13 +19,13 @@ PLAIN_RULES: tuple[Rule, ...] = (
         """
         copies cat contiguous indexing index_select index_sample index_put index_add index_func append fill filled fills zero
         zeros zeroing ones cast casts conversion cvt pad unpad swap reorder rearrange arrange reorg remap relayout pack_tensor
-        unpack reshape deinterleave pack_qkv split_qkv qkv_split dup_by_rows lowp repeat expand set_to_value set_to_int
-        set_to_zero unstack vstack hstack slice slices flatten unflatten arange iota linspace eye full_kernel set_constant
-        set_const set_scalar set_columns set_default set_float numpy_full identity clone as_strided one_hot split_tensor
-        range_kernel logspace update_cache shift_partition window_partition window_reverse to_fp16 to_bf16 merge_heads
-        split_heads space_to_depth depth_to_space patchify unpatchify image_merge row_major_to_col32 upload download get_index
-        set_index transform_0213 trans_qkv thd_read thd_partition get_item set_item matrix_trans blocked_layout triu tril
-        diag_kernel broadcast_to to_dense to_sparse dense_to sparse_to full_tensor view_value set_val reset_duplicates
+        packing unpacking unpack reshape deinterleave pack_qkv split_qkv qkv_split dup_by_rows lowp repeat expand set_to_value
+        set_to_int set_to_zero unstack vstack hstack slice slices flatten unflatten arange iota linspace eye full_kernel
+        set_constant set_const set_scalar set_columns set_default set_float numpy_full identity clone as_strided one_hot
+        split_tensor range_kernel logspace update_cache shift_partition window_partition window_reverse to_fp16 to_bf16
+        merge_heads split_heads space_to_depth depth_to_space patchify unpatchify image_merge row_major_to_col32 upload download
+        get_index set_index transform_0213 trans_qkv thd_read thd_partition get_item set_item matrix_trans blocked_layout triu
+        tril diag_kernel broadcast_to to_dense to_sparse dense_to sparse_to full_tensor view_value set_val reset_duplicates
         """
         + changes(WIDE_TYPES)
         + pairs("set", "value values buffer buffers array arrays matrix matrices tensor tensors vector vectors kernel data"),
@@ -39,10 +39,10 @@ PLAIN_RULES: tuple[Rule, ...] = (
         """
         sums arg_max arg_min cummax cumprod bincount logsumexp unpooling prefix sorted_merge merge_sorted bitonic hist pool
         maxunpool unique segmented nonzero variance min_max minmax dot dotc dotu vdot inner_product scalar_prod scalar_product
-        any_kernel all_kernel any_dim all_dim binary_search check_finite not_finite has_nan has_inf find_nan top_1 top_2 top_n
-        top_one norm2 entropy subsample segsum sorted_search lse kl_div jsd mse smooth_l1 ctc median compute_mode quantile
-        quantiles percentile accuracy search_sorted radix_kernel logprobs histo stats statistics shfl bsum nansum nanmean nanmax
-        nanmin std_dev std_kernel odd_even brent_kung kogge_stone select_k warpsort summation blelloch hillis_steele
+        any_kernel any_dim all_dim binary_search check_finite not_finite has_nan has_inf find_nan top_1 top_2 top_n top_one
+        norm2 entropy subsample segsum sorted_search lse kl_div jsd mse smooth_l1 ctc median compute_mode quantile quantiles
+        percentile accuracy search_sorted radix_kernel logprobs histo stats statistics shfl bsum nansum nanmean nanmax nanmin
+        std_dev std_kernel odd_even brent_kung kogge_stone select_k warpsort summation blelloch hillis_steele
         """,
         r"""
         reduc(?!ed$) (?<!check)sum$ cumsum cumprod prefixsum sumexp ^histog pooling maxpool avgpool averagepool
@@ -74,15 +74,15 @@ PLAIN_RULES: tuple[Rule, ...] = (
         neg negate sin cos tan sincos atan floor ceil round sign clip threshold where mask masked masks fma scaling triad
         lin_comb linear_combination act reciprocal square sqr cube xor compare equal greater less logical bitwise lerp addcmul
         addcdiv add_residual residual_add fused_residual residual_forward residual_backward increment plus_scalar upsampling
-        hypot isnan isinf isfinite nan_to_num maximum minimum polynomial transform for_each apply_op saturate acos asin acosh
-        asinh atanh arccos arcsin arctan cosh sinh expm1 trunc frac heaviside erfc erfinv digamma lgamma gcd lcm hardtanh
-        logaddexp xlogy isclose absolute had_ff had_hf hadamard fwt wht mixup token_shift mod_kernel mod_gpu fmod remainder
-        unary binary functor uniform multi_tensor gpu_map julia_map exponential exponentiate mult usub conj imag arith
-        arithmetic multiplication division subtraction operator_bcast operator_element trinary ternary penalize isin ddim ddpm
-        dropblock fix_nan gpu_broadcast fg_kernel dfg_kernel reset_nan conjugate ceiling angle invert regularize novograd
-        active_fwd active_bwd alibi left_shift right_shift sobol fake rgb bgr rgba bgra yuv hsv bayer debayer demosaic 2_gray
-        to_gray blend blending nstream gamma_correction warp_affine warp_perspective letterbox tone_mapping brightness contrast
-        undistort
+        hypot isnan isinf isfinite nan_to_num maximum_gpu minimum_gpu cupy_maximum cupy_minimum linear_inter polynomial
+        transform for_each apply_op saturate acos asin acosh asinh atanh arccos arcsin arctan cosh sinh expm1 trunc frac_kernel
+        heaviside erfc erfinv digamma lgamma gcd lcm hardtanh logaddexp xlogy isclose absolute had_ff had_hf hadamard fwt wht
+        mixup token_shift mod_kernel mod_gpu fmod remainder unary binary functor uniform multi_tensor gpu_map julia_map
+        exponential exponentiate mult usub conj imag arith arithmetic multiplication division subtraction operator_bcast
+        operator_element trinary ternary penalize isin ddim ddpm dropblock fix_nan gpu_broadcast fg_kernel dfg_kernel reset_nan
+        conjugate ceiling angle invert regularize novograd active_fwd active_bwd alibi left_shift right_shift sobol fake rgb bgr
+        rgba bgra yuv hsv bayer debayer demosaic 2_gray to_gray blend blending nstream gamma_correction warp_affine
+        warp_perspective letterbox tone_mapping brightness contrast undistort
         """,
         r"""
         ^v(?:ec)?(?:tor)?_?add vecadd vecmul ax(?:p|pb|b)y ^axp bias resiz ups?ample interpolat clamp addmul muladd scale$

@@ -13,9 +13,9 @@ WEAK_RULES: tuple[Rule, ...] = (
     Rule(
         K.REDUCTION,
         """
-        max min var vars prod cummin accumulate sample_token sample_tokens sample_logits sample_kernel sample_probs segment
-        categorical classifier expert experts route routing router finalize merge_kernel merge_path merge_block block_merge
-        radix
+        max min maximum minimum var vars prod cummin accumulate sample_token sample_tokens sample_logits sample_kernel
+        sample_probs segment categorical classifier expert experts route routing router finalize merge_kernel merge_path
+        merge_block block_merge radix
         """,
     ),
     Rule(K.GEMM, "moe weight_only"),
