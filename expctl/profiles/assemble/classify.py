@@ -131,10 +131,11 @@ _BESIDE_ATTENTION = re.compile("softmax|(?:de)?quant(?:ize)?|(?:un)?pack|transpo
 """Last words of names such as `attn_softmax` or `mha_quant_kernel`, whose kernels do one step beside a product."""
 _FUSED_ATTENTION = frozenset(["flash", "fmha", "sdpa", "fwd", "forward", "prefill", "decode", "paged"])
 _SET_UP = re.compile("args|ptrs|pointers|descs?|descriptors|starts|sizes|ids|indices|tables?|positions|lengths|info|checker")
-"""Last words of names such as `get_group_gemm_starts` or `swa_page_indices`, whose kernels only prepare other work.
-"""
+"""Last words of names such as `get_group_gemm_starts` or `swa_page_indices`, whose kernels only prepare other work."""
 _CHECKS = frozenset(["setup", "check", "validate"])
-_HEAVY = (KernelClass.GEMM, KernelClass.ATTENTION, KernelClass.CONVOLUTION, KernelClass.NORMALISATION, KernelClass.EMBEDDING)
+"""First words of names that prepare or check."""
+_PREPARED = (KernelClass.GEMM, KernelClass.ATTENTION, KernelClass.NORMALISATION, KernelClass.EMBEDDING)
+"""Classes that such kernels don't belong to. The offsets of a convolution are part of it, as im2col is."""
 _VARIANT = re.compile(r"(?: (?:kernel|cuda|gpu|triton|bwd?|backward|[bu]?int|b?fp?|h|half|float|e|m|vec|lt|v \d+|\d+))+$")
 """What may stand behind a last word: number types, versions."""
 _OLD_CUDNN = re.compile(r"(?:^|_)[a-z]\d*cudnn_")
@@ -190,7 +191,7 @@ def _by_name(name: str) -> KernelClass:
     own, arguments, spaces = _tokens(base), _tokens(_arguments(name, head)), _tokens(scope)
     own_kind = _WORK.find(own)
     last = _VARIANT.sub("", " ".join(own)).rpartition(" ")[2]
-    if own_kind in _HEAVY and (_SET_UP.fullmatch(last) or "metadata" in own or own[0] in _CHECKS):
+    if own_kind in _PREPARED and (_SET_UP.fullmatch(last) or "metadata" in own or own[0] in _CHECKS):
         return KernelClass.OTHER
     if own_kind is KernelClass.ATTENTION and _BESIDE_ATTENTION.fullmatch(last) and not _FUSED_ATTENTION.intersection(own):
         return _WORK.find([last]) or own_kind
