@@ -109,6 +109,45 @@ REASONS = {
         K.REDUCTION,
         "reduceShuffle moe_weighted_acc weighted_groupbitsum_kernel minMaxLoc_pass_1 mergeSortedBlocks",
     ),
+    "scans over a state": (
+        K.OTHER,
+        """
+        gdn_ar_w gdn_chunkwise_tinv_f32 chunk_gated_delta_rule_fwd_kernel_h_blockdim64 fused_recurrent_fwd_kernel rwkv_wkv_f32
+        gdn_chunk_fwd selective_scan_fwd_kernel
+        """,
+    ),
+    "linear attention that says so, or works by chunks for any model": (
+        K.ATTENTION,
+        "fused_recurrent_kda_fwd_kernel fused_recurrent_gla_fwd_kernel chunk_fwd_kernel_o linear_attention_decode",
+    ),
+    "steps of such models": (K.ELEMENTWISE, "fused_gdn_gating rwkv_channel_mixing_pow_and_relu"),
+    "what comes after or before heavy work": (K.OTHER, "GdnPostConvK post_conv_state_update"),
+    "what ends a product by itself": (K.ELEMENTWISE, "quant_linear_epilogue gemm_epilogue"),
+    "products that end with more": (K.GEMM, "gemm_with_epilogue_kernel gemm_epilogue_fused_kernel"),
+    "loops named by their function and line": (K.OTHER, "global_div3_169_gpu sub_55_gpu mul_div_101_gpu nvkernel_add_F1L5_4"),
+    "of these, arithmetic that says what on": (K.ELEMENTWISE, "vecadd_12_gpu vec_add_33_gpu saxpy_44_gpu"),
+    "instructions in layers, which have a direction": (K.OTHER, "sol_mma_fwd_x4f wmma_forward"),
+    "instructions alone, names cut short": (K.GEMM, "mma_kernel_m16n8k16 ampere_bf16 turing_fp16"),
+    "words that count only as what a kernel does": (
+        K.OTHER,
+        """
+        compute_tile_keys_kernel decode_tile_pixels PinholeSplitFixedFocalScoreKernel compute_costs_full_kernel NLM2diag
+        bitpack_finalize checkSingleVarSubg _verify_prefix_stage1 extractSegmentKernel uniform_octree cuda_kernel_texture_cube
+        """,
+    ),
+    "of these, copies": (K.COPY, "tile_kernel fused_split_rows cupy_take kernel_get_diagonal_strided diag_kernel"),
+    "parts of a grid, divergence, sources, census": (
+        K.OTHER,
+        """
+        getSubMIndicePairsKernel subgrid_update div_u_kernel compute_add_sources_kernel census_transform_kernel resample_by_mat
+        linear_regression shiftPitchLinear invert_mapping set_kernel_args bfs_expand
+        """,
+    ),
+    "steps of sorts, values that are not zero": (
+        K.REDUCTION,
+        "counting_sort_scatter_kernel nonZerosPerRowKernel reduced_blocks",
+    ),
+    "the number behind fused operators": (K.COPY, "triton_poi_fused_clone_1_0d1d2 triton_poi_fused_cat_3_0d1d2d3de"),
     "scattered into sums": (K.REDUCTION, "scatter_mean_kernel token_gather_weighted_sum_kernel"),
 }
 

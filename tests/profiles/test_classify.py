@@ -59,7 +59,7 @@ NAMES = {
     "topkGatingSoftmax": K.REDUCTION,
     "chunk_fwd_kernel_o.kd": K.ATTENTION,
     "chunk_scaled_dot_kkt_fwd_kernel.kd": K.ATTENTION,
-    "gdn_ar_w.kd": K.ATTENTION,
+    "gdn_ar_w.kd": K.OTHER,
     "gdn_conv_t2.kd": K.CONVOLUTION,
     "fused_gdn_gating_kernel.kd": K.ELEMENTWISE,
     "_temperature_kernel": K.ELEMENTWISE,

@@ -15,12 +15,12 @@ RULES: tuple[Rule, ...] = (
         """
         topp_initialization init_rng rng_init init_curand curand_init setup_curand curand_setup setup_rng setup_rand rng_setup
         init_states init_rand rand_init random_states random_walk setup_states curand_states initialize_curand random_init
-        empty_kernel gcn_conv gat_conv sage_conv gin_conv graph_conv selective_scan chunk_scan ssm_scan nbnxm nbnxn
-        padding_offset padding_offsets dslash clover stop_words stop_criterion stop_criteria length_criterion
-        reciprocal_convolution runtime_args curand_initialize curand_batch conj_grad conjugate_gradient gather_force
-        gather_forces cast_ray cast_rays ray_cast xs_lookup lookup_xs tile_ranges duplicate_with_keys prepare_grouped_gemm
-        prepare_group_gemm gemm_starts lud forward_sub backward_sub compute_split node_split mean_shift stencil hough wavelet
-        sub_cycle cubature pyr_down level_down step_down linear_search
+        empty_kernel gcn_conv gat_conv sage_conv gin_conv graph_conv nbnxm nbnxn padding_offset padding_offsets dslash clover
+        stop_words stop_criterion stop_criteria length_criterion reciprocal_convolution runtime_args curand_initialize
+        curand_batch conj_grad conjugate_gradient gather_force gather_forces cast_ray cast_rays ray_cast xs_lookup lookup_xs
+        tile_ranges duplicate_with_keys prepare_grouped_gemm prepare_group_gemm gemm_starts lud forward_sub backward_sub
+        compute_split node_split mean_shift stencil hough wavelet sub_cycle kernel_args rasterize rasterization bfs sssp
+        pagerank cubature pyr_down level_down step_down linear_search
         """,
         "^pme",
     ),
@@ -69,23 +69,30 @@ RULES: tuple[Rule, ...] = (
     Rule(K.GEMM, "bmm_chunk_fwd bmm_chunk_bwd moe_gate_up moe_down mul_mat"),
     Rule(K.ELEMENTWISE, "quant_attn attention_residual ffn_residual"),
     Rule(
+        K.OTHER,
+        """
+        selective_scan chunk_scan ssm_scan delta_rule delta_net gated_delta chunk_delta delta_h gdn_chunk chunk_gdn gdn_fwd
+        gdn_bwd gdr wkv chunk_rwkv chunk_mesa
+        """,
+    ),
+    Rule(
         K.ATTENTION,
         """
-        mqa gqa mla sdpa flash split_kv paged_kv delta_rule delta_net kkt gdr chunk_fwd chunk_bwd fused_chunk fused_recurrent
-        recurrent_fwd recurrent_bwd wy_repr recompute_w_u solve_tril merge_16x16 fwd_kernel_split_k chunk_gla chunk_kda
-        chunk_gdn gla_fwd gla_bwd kda_fwd kda_bwd gsa_fwd rwkv wkv retention lightning mesa_net chunk_gated fwd_kernel_stage
-        fwd_grouped_kernel grouped_kernel_stage decode_grouped fwd_kernel_alibi bwd_kernel_dq bwd_kernel_dkv bwd_kernel_split
-        bwd_kernel_fused bwd_dq bwd_dkv dkdv dkdvdq dqkv pa_prefill pa_decode pa_fwd pa_bf pa_fp merge_state merge_states
-        lse_combine combine_lse fwd_combine qk_softmax_v prefill_with_ragged_kv_cache with_kv_cache qk_dot dsa_indexer
-        indexer_logits fp8_index context_prefill extend_prefill chunk_scaled_dot parallel_nsa nsa_fwd nsa_bwd chunk_transform_qk
-        hstu sage_fwd sage_bwd token_att pa_metadata paged_decode paged_prefill sparse_decode sparse_prefill ragged_prefill
-        batch_decode batch_prefill single_decode single_prefill natten na1d na2d na3d neighborhood decode_stage prefill_stage
-        context_fwd prefill_fwd decode_fwd dot_do_o bwd_preprocess intra_chunk inter_chunk chunk_delta delta_h chunk_local_h
-        gated_delta reduce_segments decode_att decode_merge prefill_merge pa_ps pa_reduce clean_logits ms_deformable
-        softmax_gemm thd_out thd_lse
+        mqa gqa mla sdpa flash split_kv paged_kv kkt chunk_fwd chunk_bwd fused_chunk recurrent_gla recurrent_kda recurrent_gsa
+        recurrent_linear_attn wy_repr recompute_w_u solve_tril merge_16x16 fwd_kernel_split_k chunk_gla chunk_kda gla_fwd
+        gla_bwd kda_fwd kda_bwd gsa_fwd lightning fwd_kernel_stage fwd_grouped_kernel grouped_kernel_stage decode_grouped
+        fwd_kernel_alibi bwd_kernel_dq bwd_kernel_dkv bwd_kernel_split bwd_kernel_fused bwd_dq bwd_dkv dkdv dkdvdq dqkv
+        pa_prefill pa_decode pa_fwd pa_bf pa_fp merge_state merge_states lse_combine combine_lse fwd_combine qk_softmax_v
+        prefill_with_ragged_kv_cache with_kv_cache qk_dot dsa_indexer indexer_logits fp8_index context_prefill extend_prefill
+        chunk_scaled_dot parallel_nsa nsa_fwd nsa_bwd chunk_transform_qk hstu sage_fwd sage_bwd token_att pa_metadata
+        paged_decode paged_prefill sparse_decode sparse_prefill ragged_prefill batch_decode batch_prefill single_decode
+        single_prefill natten na1d na2d na3d neighborhood decode_stage prefill_stage context_fwd prefill_fwd decode_fwd dot_do_o
+        bwd_preprocess intra_chunk inter_chunk chunk_local_h reduce_segments decode_att decode_merge prefill_merge pa_ps
+        pa_reduce clean_logits ms_deformable softmax_gemm thd_out thd_lse
         """,
         r"attention flash(?:attn|fwd|bwd|decode|mla|kda) attn fmha splitkv pagedkv xqa ^attend ^l?mha$",
     ),
+    Rule(K.OTHER, "selective_state fused_recurrent recurrent_fwd recurrent_bwd"),
     Rule(
         K.FFT,
         """
@@ -117,11 +124,11 @@ RULES: tuple[Rule, ...] = (
         sum_arrays arrays_sum scale_copy sum_matrix_on grayscale greyscale rgb_to yuv_to nv12_to sample_uniform sample_normal
         sample_gamma sample_exponential quantize_mmq gguf_quantize mmq_quant quant_mmq gemm_output scale_and_cast cast_fp8
         fp8_cast cast_mxfp8 cast_nvfp4 rms_prop diag_mask nearest_neighbor grid_sample grid_sampler bilinear_sampler
-        bilinear_sampling zero_point silu_mul_quant silu_mul_fp8 silu_and_mul act_and_mul gelu_and_mul dequant_marlin
-        reconstruct_kernel reconstruct_gptq reconstruct_exllama act_quant kdequant_mm activation_quant cvt_color
-        image_normalization image_normalize normalize_image normalize_images normalize_img normalize_imgs convert_offset
-        nll_loss_backward loss_grad loss_gradient loss_derivative entropy_grad mse_loss_backward box_muller quasirandom
-        generate_gaussian generate_normal gaussian_noise hamming hanning
+        bilinear_sampling resample_kernel resample_image image_resample zero_point silu_mul_quant silu_mul_fp8 silu_and_mul
+        act_and_mul gelu_and_mul dequant_marlin reconstruct_kernel reconstruct_gptq reconstruct_exllama act_quant kdequant_mm
+        activation_quant cvt_color image_normalization image_normalize normalize_image normalize_images normalize_img
+        normalize_imgs convert_offset nll_loss_backward loss_grad loss_gradient loss_derivative entropy_grad mse_loss_backward
+        box_muller quasirandom generate_gaussian generate_normal gaussian_noise hamming hanning
         """,
     ),
     Rule(
@@ -144,10 +151,10 @@ RULES: tuple[Rule, ...] = (
         matrix_multiply matrix_multiplication matrix_vector matrix_product split_k_reduce split_k_reduction reduce_split_k
         mat_nn mat_nt mat_tn stream_k batched_dot dot_general mlir_dot quant_dot nn_dense syr2k her2k rank_2_k quant_linear
         linear_relu linear_gelu linear_silu linear_bias qkv_projection output_projection out_projection multiply_matrix
-        multiply_matrices mul_matrix mul_matrices mult_matrix coalesced_multiply simple_multiply ab_multiply atax mvt gesummv
-        gemver qmv qmm qvm 8_linear 4_linear tbmv tpmv tbsv tpsv trsv block_persist rnn_persist hemm symm_kernel trmm trmv symv
-        trsm gbmv sbmv ger bgmv sgmv lora_shrink lora_expand lora_a lora_b gptq bitlinear outer_product out_prod kron mmult mxm
-        mxv persist_rnn contraction gett einsum
+        multiply_matrices mul_matrix mul_matrices mult_matrix csr_multiply csr_mult coalesced_multiply simple_multiply
+        ab_multiply atax mvt gesummv gemver qmv qmm qvm 8_linear 4_linear tbmv tpmv tbsv tpsv trsv block_persist rnn_persist
+        hemm symm_kernel trmm trmv symv trsm gbmv sbmv ger bgmv sgmv lora_shrink lora_expand lora_a lora_b gptq bitlinear
+        outer_product out_prod kron mmult mxm mxv persist_rnn contraction gett einsum
         """,
         r"""
         gemm(?!a) gemv gemt matmul mulmat matvec matprod matrixmul nvjet ^cijk spmv spmm sddmm flatmm ^t?gmm$ hemv
@@ -170,7 +177,7 @@ RULES: tuple[Rule, ...] = (
         partition_agent kth_value kth_values gather_median adaptive_average bucketize device_rle device_segment_fixup
         device_select device_compact device_partition lookback_scan top_k top_p min_p arg_sort amax abs_max asum gumbel
         cross_entropy loss sampling sampler multinomial sample_token rejection_sample greedy_sample random_sample
-        rejection_kernel resample block_select warp_select std_dim std_mean amin aminmax celoss all_finite vector_norm grad_norm
+        rejection_kernel block_select warp_select std_dim std_mean amin aminmax celoss all_finite vector_norm grad_norm
         gradient_norm l2norm_reduce nrm2 sum_of_squares beam_search nll find_min find_max find_minimum find_maximum find_best
         get_maximum get_minimum get_max get_min frobenius_norm compute_norm compute_norms calc_norm calculate_norm norm_squared
         squared_norm norm_sq vec_norm inf_norm max_norm abs_norm two_norm euclidean_norm p_norm lp_norm diff_norm error_norm

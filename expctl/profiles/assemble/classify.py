@@ -16,7 +16,7 @@ from expctl.profiles.assemble.fused_names import fused_class
 from expctl.profiles.assemble.launcher_names import LAUNCHER, launched_class
 from expctl.profiles.assemble.plain_words import PLAIN_RULES
 from expctl.profiles.assemble.weak_words import LIBRARIES, WEAK_RULES
-from expctl.profiles.assemble.word_rules import Rule
+from expctl.profiles.assemble.word_rules import ARRAYS, Rule
 from expctl.profiles.model.kernel_profile import KernelClass
 from expctl.profiles.model.name_words import unmangled, words_of
 
@@ -39,6 +39,33 @@ def _stems(token: str) -> set[str]:
         return set()
     heads = {token, *map(token.removeprefix, _BESIDE)}
     return {stem for head in heads for stem in map(head.removesuffix, ("", *_BESIDE)) if 2 < len(stem) < len(token)}
+
+
+_BEFORE = frozenset(
+    [
+        *_BESIDE,
+        "k",
+        "d",
+        "g",
+        "m",
+        "cu",
+        "triton",
+        "fused",
+        "batched",
+        "foreach",
+        "native",
+        "aten",
+        "op",
+        "operator",
+        "magma",
+        "cupy",
+        "do",
+        "my",
+    ]
+)
+"""What may stand before the first word of a name; words written `^word` in the vocabulary count only as such, as what a kernel
+does: `tile_2d_kernel` copies, `compute_tile_keys` doesn't.
+"""
 
 
 class _Vocabulary:
@@ -65,11 +92,14 @@ class _Vocabulary:
     def find(self, tokens: Sequence[str]) -> KernelClass | None:
         """Return the class of the strongest rule that one of the tokens, or several in a row, belong to."""
         best = _RARE
+        first = True
         for start, token in enumerate(tokens):
             joined = ""
             for following in tokens[start : start + _LONGEST]:
                 joined += following
                 best = min(best, self._words.get(joined, _RARE) if joined == token or len(joined) > 2 else _RARE)
+                best = min(best, self._words.get(f"^{joined}", _RARE) if first else _RARE)
+            first &= token in _BEFORE
             if token.isalpha():
                 best = min(best, self.part_rank(token))
         return self._kinds[best] if best < _RARE else None
@@ -91,6 +121,7 @@ write, a bias beside a product, a loss of each element.
 """
 
 _WORK, _LIBRARIES = _Vocabulary((*RULES, *PLAIN_RULES, *WEAK_RULES)), _Vocabulary(LIBRARIES)
+_OF_A_LOOP = _Vocabulary((*RULES, *PLAIN_RULES[:-1], Rule(KernelClass.ELEMENTWISE, ARRAYS, PLAIN_RULES[-1].parts)))
 _NAMESPACES = _Vocabulary([rule for rule in RULES if rule.kind not in _PLAIN_WORK])
 _WRAPPER = re.compile(
     r"(?:elementwise|multi_tensor_apply)_?\w{0,60}kernel|parallel_for\b|pointwise_?apply"
@@ -109,7 +140,9 @@ _MOVING_WRAPPER = re.compile(r"(?<!with_)index|gather|scatter")
 _REDUCING_FUNCTOR = re.compile(r"multi_tensor_apply.{0,400}NormFunctor|scatter_gather.{0,400}::Reduce(?:Add|Mul|Mean|Max|Min)")
 _TRITON_ATTENTION = re.compile(r"_?(?:fwd|bwd)_(?:k?v_|q_)?kernel\w*|parallel_\w*(?:fwd|bwd)\w*")
 """Bare names that Triton's examples give to attention, and many after them."""
-_LINEAR_ATTENTION = re.compile(r"chunk(?:wise)?_(?!state|scan|cumsum)\w*(?:fwd|bwd)\w*")
+_LINEAR_ATTENTION = re.compile(
+    r"chunk(?:wise)?_(?!state|scan|cumsum|\w*(?:delta|gdn|gdr|kv7|wkv|retention|mesa))\w*(?:fwd|bwd)\w*"
+)
 """Linear attention by chunks; state space models put an underscore before."""
 _BARE_NORM = re.compile(r"k?_?norm_?(?:(?:cuda|gpu)_?)?(?:kernel)?_?\d*", re.IGNORECASE)
 """A norm of nothing named is one of a vector, as solvers need it; those of layers have a word before it."""
@@ -138,6 +171,20 @@ _PREPARED = (KernelClass.GEMM, KernelClass.ATTENTION, KernelClass.NORMALISATION,
 """Classes that such kernels don't belong to. The offsets of a convolution are part of it, as im2col is."""
 _VARIANT = re.compile(r"(?: (?:kernel|cuda|gpu|triton|bwd?|backward|[bu]?int|b?fp?|h|half|float|e|m|vec|lt|v \d+|\d+))+$")
 """What may stand behind a last word: number types, versions."""
+_NOT_THE_WORK = re.compile(
+    r"\b(?:(?:post|pre|after|before) (?:conv|attn|attention|gemm|matmul|mlp|ffn|moe|linear)|(?:pitch|piecewise|non|semi) linear"
+    r"|linear (?:regression|index|indices|probe|probing|system|elastic\w*|sol\w+|wave|euler|shallow|layout|memory)"
+    r"|sub (?:graph|tree|domain|grid|cycle|step|group|m|problem|mesh|cell|set|space|sequence|surface|section"
+    r"|pixel|net|path|iter\w*)s?"
+    r"|round robin|round major|div [uvwbe]|narrow phase|broad phase|fold change|min latency)\b"
+)
+"""What stands in names for a place or a kind of thing: after a convolution, a part of a grid."""
+_LOOP_OF_A_FUNCTION = re.compile(r"_\d+_gpu(?:__red)?$|^__omp_offloading_|^nvkernel_")
+"""OpenACC's and OpenMP's compilers name a kernel by the function its loop is in, and the line: single words of arithmetic tell
+nothing of the loop, and stand for a divergence or a subroutine as well.
+"""
+_DIRECTIONS = frozenset(["fwd", "bwd", "forward", "backward"])
+"""Layers have a direction, products have none."""
 _OLD_CUDNN = re.compile(r"(?:^|_)[a-z]\d*cudnn_")
 """cuDNN's convolutions by an older scheme: the type, the shape of the instruction, `cudnn`."""
 
@@ -188,11 +235,17 @@ def _by_name(name: str) -> KernelClass:
         return KernelClass.EMBEDDING
     if fused := fused_class(base, _WORK.find):
         return fused
-    own, arguments, spaces = _tokens(base), _tokens(_arguments(name, head)), _tokens(scope)
-    own_kind = _WORK.find(own)
+    own, arguments, spaces = (
+        _TOKEN.findall(_NOT_THE_WORK.sub("", words_of(base))),
+        _tokens(_arguments(name, head)),
+        _tokens(scope),
+    )
+    own_kind = (_OF_A_LOOP if _LOOP_OF_A_FUNCTION.search(base) else _WORK).find(own)
     last = _VARIANT.sub("", " ".join(own)).rpartition(" ")[2]
     if own_kind in _PREPARED and (_SET_UP.fullmatch(last) or "metadata" in own or own[0] in _CHECKS):
         return KernelClass.OTHER
+    if own_kind is KernelClass.GEMM and last == "epilogue" and "with" not in own:
+        return KernelClass.ELEMENTWISE
     if own_kind is KernelClass.ATTENTION and _BESIDE_ATTENTION.fullmatch(last) and not _FUSED_ATTENTION.intersection(own):
         return _WORK.find([last]) or own_kind
     found = own_kind or _known(_WORK.find(arguments)) or _NAMESPACES.find(spaces)
@@ -202,7 +255,9 @@ def _by_name(name: str) -> KernelClass:
         return KernelClass.REDUCTION
     if found is None and _TRITON_ATTENTION.fullmatch(base):
         return KernelClass.ATTENTION
-    return found or _LIBRARIES.find([*own, *arguments, *spaces]) or KernelClass.OTHER
+    if found is None and not _DIRECTIONS.intersection(own):
+        found = _LIBRARIES.find([*own, *arguments, *spaces])
+    return found or KernelClass.OTHER
 
 
 def _known(kind: KernelClass | None) -> KernelClass | None:

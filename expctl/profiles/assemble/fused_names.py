@@ -8,6 +8,8 @@ from expctl.profiles.model.name_words import words_of
 
 _INDUCTOR = re.compile(r"triton_(poi|red|per|for|unk|tem|mm|spl|split_scan)_fused_*(\w*)")
 """Of torch's compiler: pointwise, reduction, persistent reduction, foreach, template, and the operators in it."""
+_COUNTED = re.compile(r"(?:\d+(?:[dc]e?)?)+")
+"""The number behind the operators, and what older versions of Triton add: which arguments are divisible by 16 or constant."""
 _MYELIN = re.compile(r"__myl_(?:bb\d+_\d+_)?([A-Za-z]+)")
 """Of TensorRT's compiler: the operators in it, four or so letters each, or three."""
 _XLA = re.compile(r"(?:(loop|input)_)?([a-z_]+?)_fusion(?:_|\d|$)|wrapped_([a-z_]+?)(?:_\d+)*$")
@@ -55,7 +57,7 @@ def _inductor(form: str, operators: str, find: Find) -> KernelClass:
     """Products and convolutions in the name of a pointwise kernel or a reduction run elsewhere; what is fused with them is
     their epilogue.
     """
-    words = [word for word in operators.split("_") if word and not word.isdigit()]
+    words = [word for word in operators.split("_") if word and not _COUNTED.fullmatch(word)]
     if form in ("tem", "mm"):
         return find(words) or KernelClass.GEMM
     if _NORMS.search(operators):

@@ -6,16 +6,17 @@ from expctl.profiles.model.kernel_profile import KernelClass as K
 WEAK_RULES: tuple[Rule, ...] = (
     Rule(K.GEMM, "linear lora mlp ffn gate_up proj lm_head head_pair w13 dense_kernel dense_forward forward_layer qkv_kernel"),
     Rule(K.ELEMENTWISE, "gate gates gated gating update_step beta_g g_beta"),
-    Rule(K.ATTENTION, "gdn kda gla nsa dsa csa swa qsa indexer sage fa"),
+    Rule(K.ATTENTION, "kda gla nsa dsa csa swa qsa indexer sage fa"),
+    Rule(K.OTHER, "gdn rwkv retention mesa_net"),
     Rule(K.EMBEDDING, "lookup select_rows"),
     Rule(K.COMMUNICATION, "barrier send recv"),
     Rule(K.NORMALISATION, "norm norms"),
     Rule(
         K.REDUCTION,
         """
-        max min maximum minimum var vars prod cummin accumulate sample_token sample_tokens sample_logits sample_kernel
-        sample_probs segment categorical classifier expert experts route routing router finalize merge_kernel merge_path
-        merge_block block_merge radix
+        max min maximum minimum ^var ^vars var_mean mean_var prod cummin accumulate sample_token sample_tokens sample_logits
+        sample_kernel sample_probs categorical classifier expert experts route routing router ^finalize moe_finalize gn_finalize
+        merge_kernel merge_path merge_block block_merge radix
         """,
     ),
     Rule(K.GEMM, "moe weight_only"),
@@ -26,17 +27,19 @@ WEAK_RULES: tuple[Rule, ...] = (
     Rule(
         K.COPY,
         """
-        split pack broadcast store write compact clear move_data move_rows move_indice stash duplicate paste splice stitch blit
-        tile stack diag diagonal kv_cache k_cache v_cache flip roll reverse narrow unfold fold crop take
+        ^split split_kernel split_halves split_first split_last split_lastdim split_mid split_middim pack broadcast store write
+        compact clear move_data move_rows move_indice stash duplicate paste splice stitch blit ^tile ^stack ^diag ^diagonal
+        diag_embed diag_part kv_cache k_cache v_cache flip ^roll reverse ^narrow unfold fold crop ^take ^init_kernel range_init
         """
+        + pairs("extract get set copy grab", "diag diagonal matrix_diagonal")
         + pairs(
             "init initialize initialise reset",
             "array arrays vector vectors matrix matrices tensor data buffer buffers value values variables field fields grid "
-            "mem memory device gpu kernel with",
+            "mem memory device gpu with",
         ),
     ),
     Rule(K.CONVOLUTION, "sobel scharr prewitt gaussian_filter gauss_filter box_filter", r"blur"),
-    Rule(K.GEMM, "down"),
+    Rule(K.GEMM, "^down ffn_down mlp_down shared_down expert_down experts_down down_kernel down_shrink"),
 )
 """Words that are part of many names; they decide where none of the words above is found."""
 
@@ -47,7 +50,8 @@ LIBRARIES: tuple[Rule, ...] = (
         """
         cutlass tensorop wmma xmma mma mfma hgmma tensor_core tensor_cores xdl xdlops simt_sgemm ck cublas cublaslt cusparse
         rocblas rocsparse hipblaslt
-        """,
+        """
+        + pairs("volta turing ampere hopper", "bf16 fp16 f16 tf32 h s"),
         r"[cwx]mma ^mfma cutlass tensorop",
     ),
     Rule(K.REDUCTION, "cub hipcub rocprim"),

@@ -31,3 +31,5 @@ FORMATS = "csr csc coo bsr gebsr ell hyb dia dense sparse jagged padded packed s
 WIDE_TYPES = "float double half bfloat bfloat16 float16 float32 fp16 fp32 fp64 f16 f32 f64 bf16 int uint int32 int64 char bit"
 NARROW_TYPES = "fp8 fp4 int8 int4 e4m3 e5m2 e8m0 e2m1 mxfp8 mxfp4 nvfp4"
 """Number types that values are scaled for; a change into another type is plain."""
+ARRAYS = pairs("vec vector array mat matrix", "add sub mul div scale exp sqrt")
+"""Arithmetic that says what it works on."""
