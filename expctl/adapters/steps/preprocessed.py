@@ -19,9 +19,16 @@ PLAIN_FLAG = re.compile(
 # Without one of these, `zig cc` adds a sanitizer, whose reports name positions.
 OPTIMISED = re.compile(r"-O(?:[123sz]|fast)")
 # Files beyond the text; positions that the preprocessor leaves to the compiler (it expands __LINE__ and __FILE__ itself).
-BEYOND_THE_TEXT = re.compile(
-    rb"#\s*embed|__has_embed|incbin|__builtin_(?:LINE|COLUMN|FILE|FILE_NAME|source_location|FUNCSIG)\b|__PRETTY_FUNCTION__"
-    rb"|__FUNCSIG__|#\s*pragma\s+\w+\s+diagnostic\s+(?:error|fatal)"  # warnings look at indents and macros
+BEYOND_THE_TEXT = tuple(
+    re.compile(each)  # alone, each is looked for by the letters that it begins with: several times as fast as all together
+    for each in (
+        rb"#\s*(?:embed|pragma\s+\w+\s+diagnostic\s+(?:error|fatal))",  # warnings look at indents and macros
+        rb"__has_embed",
+        rb"incbin",
+        rb"__builtin_(?:LINE|COLUMN|FILE|FILE_NAME|source_location|FUNCSIG)\b",
+        rb"__PRETTY_FUNCTION__",
+        rb"__FUNCSIG__",
+    )
 )
 ASSEMBLY = re.compile(rb"\b(?:asm|__asm|__asm__)\b")
 PLAIN_ASSEMBLY = re.compile(
@@ -49,7 +56,7 @@ def source_hash(command: Sequence[str], text: bytes, *, is_assembled: bool = Tru
     "" where the text may not tell all of the machine code: it is empty, embeds files, asks for positions, or, where what the
     compiler writes `is_assembled`, has directives of an assembler.
     """
-    if not text or BEYOND_THE_TEXT.search(text):
+    if not text or any(each.search(text) for each in BEYOND_THE_TEXT):
         return ""
     found = PLAIN_ASSEMBLY.findall(text) if is_assembled else []
     if is_assembled and len(found) < len(ASSEMBLY.findall(text)):
@@ -57,5 +64,5 @@ def source_hash(command: Sequence[str], text: bytes, *, is_assembled: bool = Tru
     if any(DIRECTIVE.search(re.sub(rb'"\s*"', b"", each)) for each in found):
         return ""
     if b'R"' not in text:  # a raw string may hold blank lines and indents
-        text = b"\n".join(kept for line in text.split(b"\n") if (kept := line.strip(b" \t\r")))
+        text = b"\n".join(filter(None, [line.strip(b" \t\r") for line in text.split(b"\n")]))
     return hashlib.sha256("\0".join(command).encode() + b"\0" + text).hexdigest()
