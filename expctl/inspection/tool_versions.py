@@ -3,7 +3,6 @@
 import importlib.util
 import os
 import re
-import shutil
 import sys
 from pathlib import Path
 
@@ -48,7 +47,7 @@ def program(name: str, *, hint: str) -> Available | Unavailable:
     """
     from expctl.launcher.captured import Timeout, captured
 
-    path = shutil.which(name)
+    path = _on_path(name)
     if path is None:
         return Unavailable(reason=f"no {name} on PATH", hint=hint)
     try:
@@ -69,21 +68,44 @@ def version_of(tool: str) -> str:
 
 def installed(tool: str) -> str:
     """Return what is another text once another version of the compiler `tool` is installed: its file by path, size, time and
-    number, which takes no process; of a script, which may call anything, what `version_of` returns. "" if it isn't installed.
+    number, which takes no process, and of a script that only starts a program by its path, that program's; of another script,
+    which may call anything, what `version_of` returns. "" if it isn't installed.
     """
-    found = shutil.which(tool) if tool not in WHEELS else None
-    if found is None:
+    if tool in WHEELS:
         return version_of(tool)
-    file = Path(found).resolve()
+    found = _on_path(tool)
+    return (_binary(found) or version_of(tool)) if found is not None else ""
+
+
+def _on_path(name: str) -> str | None:
+    """Return what shutil.which does, whose import takes as long as all that `installed` looks at."""
+    found = (os.path.join(folder, name) for folder in os.get_exec_path())
+    return next((file for file in found if os.path.isfile(file) and os.access(file, os.X_OK)), None)
+
+
+def _binary(path: str, *, may_hand_on: bool = True) -> str:
+    """Return the files by which the program at `path` is known; "" for one that starts others which it doesn't name."""
+    file = os.path.realpath(path)
+    if os.path.basename(file) in LAUNCHERS:
+        return ""
     try:
         with open(file, "rb") as opened:
-            is_binary, facts = opened.read(len(ELF)) == ELF, os.fstat(opened.fileno())
+            start, facts = opened.read(SCRIPT_BYTES), os.fstat(opened.fileno())
     except OSError:
-        is_binary = False
-    return f"{file} {facts.st_size} {facts.st_mtime_ns} {facts.st_ino}" if is_binary else version_of(tool)
+        return ""
+    own = f"{file} {facts.st_size} {facts.st_mtime_ns} {facts.st_ino}"
+    if start.startswith(ELF):
+        return own
+    handed = HANDS_ON.fullmatch(start) if may_hand_on else None
+    program = _binary(handed[1].decode(), may_hand_on=False) if handed else ""
+    return f"{own}, {program}" if program else ""
 
 
+LAUNCHERS = ("ccache", "sccache", "distcc", "icecc")
+"""Programs that start the compiler by whose name a link calls them."""
 ELF = b"\x7fELF"
+SCRIPT_BYTES = 512
+HANDS_ON = re.compile(rb'#! ?/bin/(?:ba|da)?sh\n+exec (/[\w./+-]+) "\$@"\n*')
 OF_HIPCC = ("HIP version", "AMD clang version")
 VERSION = re.compile(r"\d\.\d")
 WHEELS = ("ziglang",)

@@ -140,6 +140,36 @@ def test_a_script_says_its_version_since_it_may_call_another_program(path: Path)
     assert tool_versions.installed("hipcc") == "HIP version: 6.4"
 
 
+def copied(file: Path, more: bytes = b"") -> Path:
+    """A binary that can be started; with `more`, another version."""
+    made = file.with_name(f"new {file.name}")
+    made.write_bytes(Path("/bin/true").read_bytes() + more)
+    made.chmod(0o755)
+    return made.replace(file)
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_a_script_that_only_starts_a_program_is_known_by_that_program(path: Path, named: bool) -> None:
+    """One that does more, or starts another script, is asked for its version."""
+    compiler = copied(path / "cuda")
+    program(path, "nvcc", f'exec {compiler} "$@"' if named else f'exec {compiler} --x "$@"')
+    first = tool_versions.installed("nvcc")
+    assert (str(compiler) in first) == named
+    assert tool_versions.installed("nvcc") == first
+    copied(compiler, b"\0")
+    assert (tool_versions.installed("nvcc") != first) == named
+    compiler.unlink()
+    program(path, "cuda", "echo release 7.1")
+    assert tool_versions.installed("nvcc") == "release 7.1"
+
+
+def test_a_link_to_what_starts_a_compiler_says_the_version_of_that(path: Path) -> None:
+    """ccache starts the compiler by whose name it was called."""
+    copied(path / "ccache")
+    (path / "cc").symlink_to(path / "ccache")
+    assert tool_versions.installed("cc").startswith("true (GNU coreutils)")
+
+
 def test_what_is_not_installed_is_no_text(path: Path) -> None:
     assert not (path / "cc").exists()
     assert tool_versions.installed("cc") == ""
