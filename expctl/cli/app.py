@@ -5,8 +5,8 @@ Verbs that are used all day start without the library typer if they have no opti
 
 from __future__ import annotations
 
+import gc
 import os
-import re
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -58,7 +58,9 @@ VERBS = {
 }
 COMPLETION = ("--install-completion", "--show-completion")
 COMPLETES = "_EXPCTL_COMPLETE"  # set by the completion script, together with one of the following
-SUGGESTED_TWICE = re.compile(r"( Did you mean [^?]*\?)\1")  # by typer 0.24 and by click 8.5 below it
+SUGGESTED_TWICE = r"( Did you mean [^?]*\?)\1"  # by typer 0.24 and by click 8.5 below it
+OBJECTS_UNLOOKED = 50_000
+"""Objects that a quick command may make before Python looks for cycles among them: modules have none that end."""
 TYPED_WORDS = ("COMP_WORDS", "_TYPER_COMPLETE_ARGS")
 
 
@@ -120,6 +122,20 @@ def command_without_typer(words: Sequence[str]) -> Callable[[], object] | None:
     return None
 
 
+def _import_msgspec() -> None:
+    """Import msgspec as it is where typing_extensions isn't installed: of that it uses what has been in `typing` since Python
+    3.11, and importing it takes a tenth of a quick command.
+    """
+    name = "typing_extensions"
+    if name in sys.modules or "msgspec" in sys.modules:
+        return
+    sys.modules[name] = None  # type: ignore[assignment]  # how Python marks a module that can't be imported
+    try:
+        import msgspec  # noqa: F401
+    finally:
+        del sys.modules[name]
+
+
 def usage_error() -> type[typer.BadParameter]:
     """Return the class of typer's messages about a wrong command line (format_message gives the text). It is click's, or
     that of the click inside typer (since 0.26), and no release of typer exports its name.
@@ -137,7 +153,11 @@ def main() -> None:
     words = _typed_words() if completes else sys.argv[1:]
     quick = None if completes else command_without_typer(words)
     if quick is not None:
-        sys.exit(guard(quick))
+        gc.set_threshold(OBJECTS_UNLOOKED)
+        _import_msgspec()
+        ended = guard(quick)
+        gc.freeze()  # else the end of Python looks for cycles in all that is left
+        sys.exit(ended)
     import typer
 
     wrong_usage, status_of_usage = usage_error(), ExitStatus.CONCLUDED
@@ -150,7 +170,9 @@ def main() -> None:
             status_of_usage = ExitStatus(code) if isinstance(code, int) else ExitStatus.CONCLUDED
         except wrong_usage as error:
             wanted = f"expctl {words[0]} --help" if words[0] in VERBS else "expctl --help"
-            text = SUGGESTED_TWICE.sub(r"\1", error.format_message())
+            import re
+
+            text = re.sub(SUGGESTED_TWICE, r"\1", error.format_message())
             print(f"Error [usage]: {text}\n  {'next':<9} {wanted}", file=sys.stderr)
             status_of_usage = ExitStatus.USAGE
         except (typer.Abort, typer.Exit) as end:

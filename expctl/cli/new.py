@@ -56,7 +56,7 @@ def new(
     from expctl.cli.output import after, print_result
     from expctl.domain.errors import Misused, Refused
     from expctl.domain.experiment.ids import check_id
-    from expctl.domain.patch.policy import PATCH_BYTES_MAX
+    from expctl.domain.patch.unified_diff import PATCH_BYTES_MAX
     from expctl.domain.protocol.same_build import named_to_decide
     from expctl.domain.text import one_line
     from expctl.files import user_file

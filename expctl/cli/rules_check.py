@@ -38,7 +38,7 @@ def _refuses(patch: Path, precondition: str, assume: Sequence[str], *, as_json: 
     from expctl import wiring
     from expctl.cli.output import print_json, print_lines
     from expctl.domain.errors import Refused
-    from expctl.domain.patch.policy import PATCH_BYTES_MAX
+    from expctl.domain.patch.unified_diff import PATCH_BYTES_MAX
     from expctl.domain.text import one_line, written_reason
     from expctl.files import user_file
     from expctl.flow.rules.repeat_check import evidence, lapse_text, matching_rules, refusal

@@ -24,7 +24,7 @@ def try_patch(
 
     from expctl import wiring
     from expctl.cli.output import print_result
-    from expctl.domain.patch.policy import PATCH_BYTES_MAX
+    from expctl.domain.patch.unified_diff import PATCH_BYTES_MAX
     from expctl.files import user_file
     from expctl.flow.run.try_patch import try_patch
     from expctl.views.console import ConsoleProgress

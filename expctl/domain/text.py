@@ -3,7 +3,7 @@
 import re
 import unicodedata
 
-ANSI = re.compile(
+ANSI = (
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor
     r"|(?:\x1b[\]PX^_]|\x9d|\x90|\x98|\x9e|\x9f)[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)"  # OSC and other strings, ended
     r"|\x1b[ -/]*[0-Z\\-~]"  # two-character escapes
@@ -12,15 +12,15 @@ ANSI = re.compile(
 UNSEEN = ("Cc", "Cf", "Cs", "Co")
 REASON_LETTERS = 3
 # Of a commit, as git writes it. A name of nothing but what follows `\x00` is one that git refuses.
-AUTHOR = re.compile(r"(?=[^<\n]*[^\x00-\x20.,:;<>\"\\'])[^<>\n\0]*[^<>\s\0] <[^<>\s\0]+>")
-VARIATION_SELECTORS = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]")
+AUTHOR = r"(?=[^<\n]*[^\x00-\x20.,:;<>\"\\'])[^<>\n\0]*[^<>\s\0] <[^<>\s\0]+>"
+VARIATION_SELECTORS = "[\ufe00-\ufe0f\U000e0100-\U000e01ef]"
 
 
 def plain_text(text: str) -> str:
     """Return `text` on one line, with single spaces, without control, ANSI, bidirectional or invisible characters."""
     if text.isascii() and text.isprintable():  # most text, and tables have many cells
         return " ".join(text.split()) if "  " in text or text[:1] == " " or text[-1:] == " " else text
-    seen = (_visible(letter) for letter in VARIATION_SELECTORS.sub("", ANSI.sub("", text)))
+    seen = (_visible(letter) for letter in re.sub(VARIATION_SELECTORS, "", re.sub(ANSI, "", text)))
     return " ".join("".join(seen).split())
 
 
@@ -43,7 +43,7 @@ def has_unseen(text: str) -> bool:
 
 def is_unseen(letter: str) -> bool:
     """Is `letter` a control, format, surrogate or private-use character, or a variation selector?"""
-    return unicodedata.category(letter) in UNSEEN or bool(VARIATION_SELECTORS.match(letter))
+    return unicodedata.category(letter) in UNSEEN or bool(re.match(VARIATION_SELECTORS, letter))
 
 
 def _visible(letter: str) -> str:

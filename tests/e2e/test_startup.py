@@ -80,3 +80,4 @@ def test_what_is_typed_all_day_starts_without_its_options(repository: Foreign) -
         loaded = {line.rsplit("|", 1)[1].strip() for line in answer.stderr.splitlines() if line.count("|") == 2}
         assert "expctl.wiring" in loaded
         assert loaded & {"typer", "click", "yaml"} == set(), words
+    assert loaded & {"inspect", "expctl.domain.protocol.model", "expctl.domain.experiment.record"} == set(), "of a kept answer"

@@ -11,13 +11,13 @@ from signal import SIGXFSZ
 from expctl.domain.errors import MachineTrouble, Refused
 from expctl.domain.machine.os_errors import AGAIN, OF_ONE_FILE, REMEDIES
 
-CHILD_DIED = re.compile(r"\bdied of signal (\d+)")
+CHILD_DIED = r"\bdied of signal (\d+)"
 """git's message about a git process that it had started."""
 OWN_WORDS = {"Out of diskspace": errno.ENOSPC}
 """Messages of git that don't quote the system's error text -> errno."""
 USAGE = 129
 """The exit status of git for an option or argument that it doesn't know."""
-NO_FILE = re.compile("unable to (write|create)", re.IGNORECASE)
+NO_FILE = "(?i)unable to (write|create)"
 """Messages of git without the system's error text, which nearly always mean a full disk."""
 ROOM_MIN = 1 << 20
 
@@ -29,7 +29,7 @@ def git_trouble(command: str, status: int, stderr: str) -> MachineTrouble | None
     told = {os.strerror(each): each for each in REMEDIES if each not in OF_ONE_FILE} | OWN_WORDS
     number = next((each for words, each in told.items() if words in stderr), 0)
     is_locked = "Another git process seems to be running" in stderr
-    died = CHILD_DIED.search(stderr)
+    died = re.search(CHILD_DIED, stderr)
     signal = int(died[1]) if died else max(0, -status)
     if not number and not signal and not is_locked:
         return None
@@ -52,7 +52,7 @@ def gave_up(command: str, stderr: str, where: str, *, room_min: int = ROOM_MIN) 
     """Return the error for an unexpected failure of `git command`, quoting the first line of `stderr`. It says that the disk
     may be full if the disk of the folder `where` has fewer than `room_min` free bytes.
     """
-    is_full = NO_FILE.search(stderr) is not None or _room(where) < room_min
+    is_full = re.search(NO_FILE, stderr) is not None or _room(where) < room_min
     return MachineTrouble(
         f"git {command} failed{': the disk may be full' if is_full else ''}",
         code="git-gave-up",

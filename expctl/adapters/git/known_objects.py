@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeVar
 
 FOLDER, SUBMODULE = b"40000", b"160000"
 ID = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
-ENTRIES = {40: re.compile(rb"0*(\d+) ([^\0]+)\0(.{20})", re.DOTALL), 64: re.compile(rb"0*(\d+) ([^\0]+)\0(.{32})", re.DOTALL)}
+ENTRIES = {40: rb"(?s)0*(\d+) ([^\0]+)\0(.{20})", 64: rb"(?s)0*(\d+) ([^\0]+)\0(.{32})"}
 """Entries of a tree, by the digits of an id: of SHA-1, of SHA-256."""
 LARGEST, BYTES_MAX, NAMES_MAX, ENTRIES_MAX = 1 << 20, 1 << 25, 1 << 18, 1 << 17
 
@@ -115,4 +115,4 @@ def line(path: bytes, entry: Entry) -> bytes:
 
 def entries_of(tree: bytes, like: str) -> Tree:
     """Return name -> entry of the contents of a tree; `like` is any id of the same repository."""
-    return {name: Entry(mode, found) for mode, name, found in ENTRIES[len(like)].findall(tree)}
+    return {name: Entry(mode, found) for mode, name, found in re.findall(ENTRIES[len(like)], tree)}

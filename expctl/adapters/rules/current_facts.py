@@ -1,4 +1,7 @@
-"""Read from a commit and this machine the current facts that decide whether a do-not-repeat rule holds, each on first use."""
+"""Read from a commit and this machine the current facts that decide whether a do-not-repeat rule holds, each on first use.
+
+What reads records is imported inside functions, because `rules check` mostly finds no rule and needs none.
+"""
 
 from __future__ import annotations
 
@@ -6,19 +9,18 @@ from collections.abc import Callable, Collection, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from expctl.domain.experiment.record import ChangedCondition
-from expctl.domain.history.comparability import Comparability
 from expctl.domain.patch.code_lines import added_lines, code_lines
 from expctl.domain.patch.identity import item_keys, shape_hash
 from expctl.domain.patch.source_items import items_of
 from expctl.domain.patch.unified_diff import parse_diff, texts_of
-from expctl.domain.protocol.architectures import architectures
-from expctl.domain.rules.conditions import ARCHITECTURE, EPOCH
+from expctl.domain.rules.current_facts import ARCHITECTURE, EPOCH
 
 if TYPE_CHECKING:
     from expctl.adapters.git.reader import GitReader
     from expctl.adapters.records.repository_contents import GitLibrary
     from expctl.domain.experiment.proposal import Probe
+    from expctl.domain.experiment.record import ChangedCondition
+    from expctl.domain.history.comparability import Comparability
     from expctl.domain.protocol.model import Protocol
     from expctl.domain.rules.current_facts import ProbeAnswer
 
@@ -38,7 +40,7 @@ class RepositoryFacts:
         reader: GitReader,
         commit: str,
         *,
-        library: GitLibrary,
+        library: Callable[[], GitLibrary],
         machine: Callable[[], Mapping[str, str]],
         tool: AskTool,
         probe: TryProbe,
@@ -48,12 +50,12 @@ class RepositoryFacts:
     ) -> None:
         self._git = reader
         self._commit = commit
-        self._library = library
+        self._read_library = library
         self._machine = machine
         self._tool = tool
         self._probe = probe
         self._absent = absent
-        self._judges = judges
+        self.judges = judges
         self._assumed = assumed or {}
         self._texts: dict[str, str] = {}
         self._versions: dict[str, str] = {}
@@ -69,7 +71,9 @@ class RepositoryFacts:
     def _architectures(self) -> frozenset[str]:
         if ARCHITECTURE in self._assumed:
             return frozenset({self._assumed[ARCHITECTURE]})
-        return self._judges if self._judges is not None else architectures(self._protocol, tuple(self._protocol.targets))
+        from expctl.domain.protocol.architectures import architectures
+
+        return self.judges if self.judges is not None else architectures(self._protocol, tuple(self._protocol.targets))
 
     def version(self, tool: str) -> str:
         """Return the version of the compiler `tool` on this machine; empty if it isn't installed."""
@@ -81,6 +85,8 @@ class RepositoryFacts:
         """Return the changes since `experiment` was measured (of harness, machine, tools, ...) that make figures incomparable.
         () if there are none, or if it was never measured.
         """
+        from expctl.domain.experiment.record import ChangedCondition
+
         epoch = self._library.epoch_of(self._commit, experiment)
         if epoch is None:
             return ()
@@ -133,11 +139,17 @@ class RepositoryFacts:
         )
 
     @cached_property
+    def _library(self) -> GitLibrary:
+        return self._read_library()
+
+    @cached_property
     def _protocol(self) -> Protocol:
         return self._library.protocol(self._commit)
 
     def _comparability(self, target: str) -> Comparability:
         if target not in self._comparable:
+            from expctl.domain.history.comparability import Comparability
+
             known = target in self._protocol.targets
             machine = {} if target in self._absent(self._protocol) else self._machine()
             found = self._library.comparability(self._commit, self._protocol, target, machine) if known else None

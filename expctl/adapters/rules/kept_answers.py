@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -28,5 +29,6 @@ class KeptAnswers:
         if (kept := self._kept.get(name)) is not None:
             return msgspec.json.decode(kept, type=tuple[Told, ...])
         found = ask()
-        self._kept.put(name, msgspec.json.encode(found))
+        with suppress(OSError):  # no space, no right: the next one is asked again
+            self._kept.put(name, msgspec.json.encode(found))
         return found

@@ -16,6 +16,7 @@ from expctl.domain.errors import Refused
 from expctl.domain.patch.identity import ChangeIdentity, identify
 from expctl.domain.patch.patterns import forbidden
 from expctl.domain.patch.unified_diff import FileDiff, FileTexts, diff_faults, parse_diff, texts_of
+from expctl.domain.rules.current_facts import COMPILERS
 from expctl.domain.rules.matching import Candidate, keys_for
 from expctl.domain.text import one_line
 
@@ -115,10 +116,9 @@ class RuleLookup:
         """
         if self._answers is None:
             return ask()
-        from expctl.domain.rules.conditions import COMPILERS
-
         compilers = {name: self._installed(name) for name in COMPILERS}
-        asked = (hashlib.sha256(patch).hexdigest(), own_id, sorted(now.architectures()), compilers, self._assumed)
+        judges = None if now.judges is None else sorted(now.judges)  # None: those of the commit
+        asked = (hashlib.sha256(patch).hexdigest(), own_id, judges, compilers, self._assumed)
         return self._answers.told((commit, *asked, dict(self._machine())), ask)
 
     def candidates(self, commit: str, candidate: Candidate) -> tuple[Record, ...]:
@@ -160,7 +160,7 @@ class RuleLookup:
         return RepositoryFacts(
             self._git,
             commit,
-            library=self._library(),
+            library=self._library,
             machine=self._machine,
             tool=self._tool,
             probe=self._probe,

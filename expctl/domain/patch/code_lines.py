@@ -9,13 +9,12 @@ from collections.abc import Iterator, Sequence
 from expctl.domain.patch.source_items import C_SUFFIXES, HASH_COMMENTS
 
 # The lengths are bounded because unclosed quotes cost time; a number may hold a single quote.
-PARTS = re.compile(
-    r"(?P<comment>//(?:[^\\\n]|\\\r?\n|\\)*|/\*.*?(?:\*/|\Z))"
+PARTS = (
+    r"(?s)(?P<comment>//(?:[^\\\n]|\\\r?\n|\\)*|/\*.*?(?:\*/|\Z))"
     r'|R"(?P<mark>[^()\\\s]{0,16})\(.*?\)(?P=mark)"'
-    r"|\"(?:\\.|[^\"\\\n]){0,500}\"|'(?:\\.|[^'\\\n]){0,500}'|(?<!\w)\.?\d[\w.']*",
-    re.DOTALL,
+    r"|\"(?:\\.|[^\"\\\n]){0,500}\"|'(?:\\.|[^'\\\n]){0,500}'|(?<!\w)\.?\d[\w.']*"
 )
-HASH_COMMENT = re.compile(r"(^|\s)#.*")
+HASH_COMMENT = r"(^|\s)#.*"
 ENDS = (";", "{", "}")
 JOINED_MAX = 400
 
@@ -23,9 +22,9 @@ JOINED_MAX = 400
 def code_lines(path: str, text: str) -> tuple[str, ...]:
     """Return the lines of `text`, as many as before, without comments. Unchanged if the language of `path` is unknown."""
     if path.endswith(C_SUFFIXES):
-        return tuple(PARTS.sub(_without_comment, text).split("\n"))
+        return tuple(re.sub(PARTS, _without_comment, text).split("\n"))
     lines = text.split("\n")
-    return tuple(HASH_COMMENT.sub("", line) for line in lines) if path.endswith(HASH_COMMENTS) else tuple(lines)
+    return tuple(re.sub(HASH_COMMENT, "", line) for line in lines) if path.endswith(HASH_COMMENTS) else tuple(lines)
 
 
 def added_lines(path: str, text: str, added: Sequence[int]) -> tuple[str, ...]:

@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 
 from expctl.domain.patch.source_items import DIRECTIVE_ENDS, Item
 
-LITERAL = re.compile(r"\.?\d[\w.']*|true|false|nullptr|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'")
+LITERAL = r"\.?\d[\w.']*|true|false|nullptr|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'"
 GLUE = frozenset("+-*/%&|^~!()<>") | {"<<", ">>", "::"}
 PLACEHOLDER = "_"
-WHOLE = re.compile(r"(?<![\w.'])(0[xX][\da-fA-F'_]+|0[bB][01'_]+|0[0-7']*|[1-9][\d'_]*)[uUlLzZ]{0,3}(?![\w.'])")
+WHOLE = r"(?<![\w.'])(0[xX][\da-fA-F'_]+|0[bB][01'_]+|0[0-7']*|[1-9][\d'_]*)[uUlLzZ]{0,3}(?![\w.'])"
 DIGITS_MAX = 100
 
 
@@ -32,7 +32,7 @@ def settings_of(pairs: Sequence[tuple[Sequence[Item], Sequence[Item]]]) -> Mappi
 
 def plain_values(settings: Mapping[str, str]) -> Mapping[str, str]:
     """Return constants (name -> value) with every whole number in decimal: `0x10` and `16u` become 16."""
-    return {name: WHOLE.sub(_decimal, value) for name, value in settings.items()}
+    return {name: re.sub(WHOLE, _decimal, value) for name, value in settings.items()}
 
 
 def _decimal(found: re.Match[str]) -> str:
@@ -43,11 +43,11 @@ def _decimal(found: re.Match[str]) -> str:
 
 def shape_of(items: Sequence[Item]) -> str:
     """Return the text of source items with a placeholder for each value: equal for files that differ only in values."""
-    lines = []
+    lines, is_literal = [], re.compile(LITERAL).fullmatch
     for item in items:
         calls = _calls(item)
         words = item.tokens if calls is None else (*item.tokens[: calls[0]], str(sorted({len(c) for c in calls[1]})))
-        lines.append(" ".join((*item.scope, *(PLACEHOLDER if LITERAL.fullmatch(word) else word for word in words))))
+        lines.append(" ".join((*item.scope, *(PLACEHOLDER if is_literal(word) else word for word in words))))
     return "\n".join(lines)
 
 
@@ -64,7 +64,7 @@ def _changed(old: Item, new: Item) -> Mapping[str, str]:
     for index, (one, other) in enumerate(zip(old.tokens, new.tokens, strict=True)):
         if one == other:
             continue
-        name = _named(old.tokens, index) if LITERAL.fullmatch(one) and LITERAL.fullmatch(other) else ""
+        name = _named(old.tokens, index) if re.fullmatch(LITERAL, one) and re.fullmatch(LITERAL, other) else ""
         if not name:
             return _one_value(old, new)
         found[_name(old, name)] = _value(new.tokens, index)
@@ -84,7 +84,7 @@ def _one_value(old: Item, new: Item) -> Mapping[str, str]:
 
 
 def _is_literal(word: str) -> bool:
-    return bool(LITERAL.fullmatch(word)) or word in GLUE
+    return bool(re.fullmatch(LITERAL, word)) or word in GLUE
 
 
 def _named(tokens: Sequence[str], index: int) -> str:
@@ -134,7 +134,7 @@ def _calls(item: Item) -> tuple[int, list[tuple[str, ...]]] | None:
         end = tokens.index(")", at)
         calls.append(tuple(word for word in tokens[at + 2 : end] if word != ","))
         at = end + 1
-    return (6, calls) if all(LITERAL.fullmatch(word) for call in calls for word in call) else None
+    return (6, calls) if all(re.fullmatch(LITERAL, word) for call in calls for word in call) else None
 
 
 def _listed(name: str, before: list[tuple[str, ...]], after: list[tuple[str, ...]]) -> Mapping[str, str]:

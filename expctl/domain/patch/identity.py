@@ -7,7 +7,6 @@ constants, for a patch that changes nothing else.
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -60,7 +59,7 @@ def identify(files: Sequence[FileTexts], *, patch_id: str) -> ChangeIdentity:
     """Return what identifies a patch. `files` are its files before and after, `patch_id` is what `git patch-id` prints."""
     lines: list[str] = []
     region: dict[str, tuple[str, ...]] = {}
-    shapes: dict[str, str] = {}
+    old_items: dict[str, Sequence[Item]] = {}
     pairs: list[tuple[Sequence[Item], Sequence[Item]]] = []
     for file in sorted(files, key=lambda each: each.path):
         before, after = items_of(file.path, file.before), items_of(file.path, file.after)
@@ -74,14 +73,14 @@ def identify(files: Sequence[FileTexts], *, patch_id: str) -> ChangeIdentity:
             lines += [f"-{item.key}" for item in old] + [f"+{item.key}" for item in new]
         touched = [item for old, _, near in blocks for item in (old or ([near] if near else []))]
         region[file.path] = tuple(dict.fromkeys(item.key for item in touched))
-        shapes[file.path] = shape_hash(before)
+        old_items[file.path] = before
     settings = settings_of(pairs)
     return ChangeIdentity(
         patch_id=patch_id,
         change=_hash("\n".join(lines)) if lines else "",
         settings=settings,
         region=region,
-        shapes=shapes if settings else {},
+        shapes={path: shape_hash(items) for path, items in old_items.items()} if settings else {},
         added=tuple(line for file in files for line in added_lines(file.path, file.after, file.added)),
         files=tuple((file.path, file.after, file.added) for file in files),
     )
@@ -109,9 +108,12 @@ def _blocks(before: Sequence[Item], after: Sequence[Item]) -> Iterator[tuple[Seq
     most = min(len(old), len(new)) - head
     tail = next((i for i in range(most) if old[-1 - i] != new[-1 - i]), most)
     between = old[head : len(old) - tail], new[head : len(new) - tail]
-    if len(between[0]) * len(between[1]) > PAIRS_MAX:
-        yield before[head : len(old) - tail], after[head : len(new) - tail], before[head - 1] if head else None
+    if not 0 < len(between[0]) * len(between[1]) <= PAIRS_MAX:
+        if any(between):
+            yield before[head : len(old) - tail], after[head : len(new) - tail], before[head - 1] if head else None
         return
+    import difflib  # it takes a while
+
     for kind, i, j, k, end in difflib.SequenceMatcher(None, *between, autojunk=False).get_opcodes():
         if kind != "equal":
             yield before[head + i : head + j], after[head + k : head + end], before[head + i - 1] if head + i else None

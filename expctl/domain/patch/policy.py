@@ -9,10 +9,10 @@ from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 
 from expctl.domain.patch.changed_file import ChangedFile
+from expctl.domain.patch.unified_diff import PATCH_BYTES_MAX
 from expctl.domain.protocol.model import PatchLimits, inside
 
 REGULAR, FOLDER, DELETED = "100644", "040000", "000000"
-PATCH_BYTES_MAX = 16_000_000
 NAME_BYTES_MAX, PATH_BYTES_MAX = 255, 1_000  # no file system here takes longer names; the path goes on below our check-outs
 
 # Names that affect the build, or that test runners and Python read by themselves. All in lower case.

@@ -7,6 +7,7 @@ versions.
 
 import hashlib
 import re
+from functools import lru_cache
 
 from msgspec import Struct, field
 
@@ -15,6 +16,8 @@ from expctl.domain.patch.local_names import renamed
 C_SUFFIXES = (".h", ".hpp", ".hip", ".c", ".cc", ".cpp", ".cu", ".cuh", ".cl", ".inc")
 HASH_COMMENTS = (".py", ".sh", ".yaml", ".yml", ".toml", ".cmake", ".mk")
 KEY_DIGITS = 16
+TEXTS_KEPT, ITEMS_KEPT = 8, 2048
+"""The last ones: a file is split before and after a patch, and where a rule asks what has changed in it since."""
 TOKEN = re.compile(
     r"(?P<comment>//[^\n]*|/\*.*?(?:\*/|\Z))"
     r"|(?P<string>\"(?:\\.|[^\"\\\n]){0,500}\"|'(?:\\.|[^'\\\n]){0,500}')"  # bounded: unclosed quotes cost time
@@ -37,10 +40,16 @@ class Item(Struct, frozen=True, kw_only=True):
     @property
     def key(self) -> str:
         """Hash of the item and its scope (16 hex digits), which doesn't depend on the names of local variables."""
-        text = "\x1f".join((*self.scope, "", *renamed(self.tokens)))
-        return hashlib.sha256(text.encode(errors="replace")).hexdigest()[:KEY_DIGITS]
+        return _key(self)
 
 
+@lru_cache(maxsize=ITEMS_KEPT)
+def _key(item: Item) -> str:
+    text = "\x1f".join((*item.scope, "", *renamed(item.tokens)))
+    return hashlib.sha256(text.encode(errors="replace")).hexdigest()[:KEY_DIGITS]
+
+
+@lru_cache(maxsize=TEXTS_KEPT)
 def items_of(path: str, text: str) -> tuple[Item, ...]:
     """Split the text of file `path` into items: functions, definitions and directives in C-like languages, else lines."""
     if path.endswith(C_SUFFIXES) and len(text) <= LENGTH_MAX:

@@ -6,6 +6,7 @@ from itertools import accumulate
 
 from msgspec import Struct
 
+PATCH_BYTES_MAX = 16_000_000
 HEADER = re.compile(rb"^(?:diff --git |--- )", re.MULTILINE)
 HUNK = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@")
 NOTHING = "/dev/null"

@@ -1,5 +1,6 @@
 """The types of `proposer:` in protocol.yaml: a command that proposes experiments, or the built-in sweep."""
 
+import re
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
@@ -81,7 +82,7 @@ def proposer_faults(proposer: Proposer | None, *, in_scope: bool, targets: Seque
     """Return one sentence for each contradiction in `proposer`; `in_scope` says whether a patch may touch the sweep's file."""
     if proposer is None:
         return []
-    if proposer.author and not AUTHOR.fullmatch(proposer.author):
+    if proposer.author and not re.fullmatch(AUTHOR, proposer.author):
         return [f"proposer.author: expected Name <e-mail>, found {proposer.author!r}"]
     sweep = proposer.sweep
     if bool(proposer.argv) is (sweep is not None):

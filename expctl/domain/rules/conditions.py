@@ -10,15 +10,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from expctl.domain.experiment.record import ChangedCondition, Record
+from expctl.domain.rules.current_facts import ARCHITECTURE as ARCHITECTURE
+from expctl.domain.rules.current_facts import COMPILERS as COMPILERS
+from expctl.domain.rules.current_facts import EPOCH as EPOCH
 from expctl.domain.rules.match_levels import Level
-from expctl.domain.rules.open_conditions import ARCHITECTURE as ARCHITECTURE
-from expctl.domain.rules.open_conditions import EPOCH as EPOCH
 from expctl.domain.rules.open_conditions import PROBE, REGION, SCHEMA, RuleConditions
 
 if TYPE_CHECKING:
     from expctl.domain.rules.current_facts import CurrentFacts
 
-COMPILERS = ("ziglang", "hipcc", "nvcc", "cc")
 TARGET = "target"
 VERIFIED = frozenset((*COMPILERS, ARCHITECTURE, EPOCH, TARGET))
 

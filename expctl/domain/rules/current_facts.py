@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from expctl.domain.experiment.proposal import Probe
     from expctl.domain.experiment.record import ChangedCondition
 
+COMPILERS = ("ziglang", "hipcc", "nvcc", "cc")
+ARCHITECTURE, EPOCH = "architecture", "epoch"
+
 
 class ProbeAnswer(Struct, frozen=True, kw_only=True):
     """Whether a rule's probe (a code snippet) passes today. `said` is the compiler with its first error, or why nothing was
@@ -25,6 +28,8 @@ class ProbeAnswer(Struct, frozen=True, kw_only=True):
 class CurrentFacts(Port):
     """Port that looks up today's values of what do-not-repeat rules depend on, at one commit and on this machine."""
 
+    @property
+    def judges(self) -> frozenset[str] | None: ...
     def architectures(self) -> frozenset[str]: ...
     def version(self, tool: str) -> str: ...
     def epoch_changes(self, experiment: str) -> tuple[ChangedCondition, ...]: ...

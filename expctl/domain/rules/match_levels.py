@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from expctl.domain.rules.words import checked_words
 from expctl.domain.verdict.side import Side
 
 if TYPE_CHECKING:
@@ -45,6 +44,8 @@ def levels_of(record: Record) -> tuple[Level, ...]:
     rule = record.rule
     if rule is None:
         return ()
+    from expctl.domain.rules.words import checked_words
+
     has = {
         Level.PATCH: bool(rule.patch_id),
         Level.CHANGE: bool(rule.change),

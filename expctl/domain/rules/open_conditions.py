@@ -7,17 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from expctl.domain.experiment.proposal import Probe, Until
 from expctl.domain.experiment.record import ChangedCondition
+from expctl.domain.rules.current_facts import ARCHITECTURE
 
 if TYPE_CHECKING:
     from expctl.domain.rules.current_facts import CurrentFacts
 
-ARCHITECTURE, EPOCH, REGION, SCHEMA, PROBE = (
-    "architecture",
-    "epoch",
-    "baseline code in the touched region",
-    "config schema",
-    "probe",
-)
+REGION, SCHEMA, PROBE = "baseline code in the touched region", "config schema", "probe"
 
 Named = tuple[tuple[str, str], ...]
 

@@ -28,6 +28,7 @@ from expctl.domain.rules.meaning import (
     share_percent,
     union_percent,
 )
+from expctl.flow.rules.once_compiled import Near
 
 if TYPE_CHECKING:
     from expctl.domain.experiment.record import Record
@@ -69,13 +70,6 @@ class Resemblance(Struct, frozen=True, kw_only=True):
     def is_near(self) -> bool:
         """Is it another change, but one that does nearly the same?"""
         return self.level is None and self.percent >= NEAR_PERCENT
-
-
-class Near(Struct, frozen=True, kw_only=True):
-    """A rejected experiment that a change is close to, without being the same."""
-
-    record: Record
-    percent: int
 
 
 def resemblance(meanings: Meanings, rejected: Pair, candidate: Pair, targets: Sequence[str]) -> Resemblance:

@@ -16,45 +16,23 @@ from expctl.domain.rules.matching import LIKENESS, Match, void_patterns
 from expctl.domain.rules.meaning import CompiledChange, Version, View, Wanted, added_statements
 from expctl.domain.rules.told import Told
 from expctl.domain.rules.words import assembly_as_builtins, checked_words, says, tuples_alone
-from expctl.flow.rules.by_meaning import Near, by_meaning, judging_targets
+from expctl.flow.rules.by_meaning import by_meaning, judging_targets
 
 if TYPE_CHECKING:
     from expctl.domain.experiment.record import Record
     from expctl.domain.rules.current_facts import CurrentFacts
     from expctl.domain.rules.words import CheckedWords
+    from expctl.flow.rules.once_compiled import Near
     from expctl.ports.rules import Meanings, Rulebook
 
 AFTER = ", once the preprocessor is done"
 
 
-def compiled_matches(
-    rulebook: Rulebook, commit: str, patch: bytes, now: CurrentFacts, *, own_id: str = ""
-) -> tuple[tuple[Match, ...], tuple[Near, ...]]:
-    """Return all rules in force that know `patch` only once it is compiled, and rejected changes that it is close to. Both are
-    kept, and asked for again once the commit, the patch, a compiler or the machine is another one.
-    """
-    if rulebook.misfits(commit, patch) or not rulebook.reaches_compilers(commit, patch):
-        return (), ()
-
-    def ask() -> tuple[Told, ...]:
-        same, near = _compiled_matches(rulebook, commit, patch, now, own_id=own_id)
-        told = [Told(id=each.record.id, level=each.level, likeness=each.likeness, patterns=each.patterns) for each in same]
-        return (*told, *(Told(id=each.record.id, percent=each.percent) for each in near))
-
-    told = rulebook.told(commit, patch, now, ask, own_id=own_id)
-    records = {each.id: each for each in rulebook.ruled(commit)} if told else {}
-    same = tuple(
-        Match(record=records[each.id], level=Level(each.level), likeness=each.likeness, patterns=each.patterns)
-        for each in told
-        if each.level
-    )
-    return same, tuple(Near(record=records[each.id], percent=each.percent) for each in told if not each.level)
-
-
-def _compiled_matches(
+def matches_once_compiled(
     rulebook: Rulebook, commit: str, patch: bytes, now: CurrentFacts, *, own_id: str
 ) -> tuple[tuple[Match, ...], tuple[Near, ...]]:
-    if not rulebook.ruled(commit):
+    """Return the rules that know a patch once it is compiled, and rejected changes that it is close to; compilers are asked."""
+    if not rulebook.ruled(commit) or not rulebook.reaches_compilers(commit, patch):
         return (), ()
     meanings, versions = rulebook.meanings(commit), (Version(commit), Version(commit, patch))
     if meanings is None or not any(meanings.differ(*versions, name) for name in meanings.targets()):

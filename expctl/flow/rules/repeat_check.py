@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from expctl.domain.errors import Refused
-from expctl.domain.rules.matching import Candidate, Match, differing_codes, matches, without_void_patterns
+from expctl.domain.rules.matching import Candidate, Level, Match, differing_codes, matches, without_void_patterns
 from expctl.domain.text import one_line, written_reason
 from expctl.domain.verdict.side import Side
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from expctl.domain.protocol.model import Protocol
     from expctl.domain.rules.current_facts import CurrentFacts
     from expctl.domain.run.state_machine import Run
-    from expctl.flow.rules.by_meaning import Near
+    from expctl.flow.rules.once_compiled import Near
     from expctl.ports.rules import Rulebook
 
 SHOWN = 3
@@ -52,12 +52,14 @@ def check_patch(
     precondition. For each such rule a waiver with that reason is returned.
     """
     from expctl.domain.protocol.architectures import architectures
-    from expctl.flow.rules.by_words import compiled_matches, stands_elsewhere
+    from expctl.flow.rules.once_compiled import compiled_matches
 
     candidate = Candidate(identity=rulebook.identity(commit, patch), codes={})
     now = rulebook.circumstances(commit, architectures(protocol, targets))
-    found = without_void_patterns(matches(rulebook.candidates(commit, candidate), candidate, own_id=proposal.id), now)
-    waivers = _waivers_of([each for each in found if not stands_elsewhere(rulebook, commit, patch, now, each)], now, proposal)
+    found = _where_they_hold(
+        rulebook, commit, patch, now, matches(rulebook.candidates(commit, candidate), candidate, own_id=proposal.id)
+    )
+    waivers = _waivers_of(found, now, proposal)
     if waivers:
         return waivers
     found, _ = compiled_matches(rulebook, commit, patch, now, own_id=proposal.id)
@@ -113,18 +115,32 @@ def matching_rules(rulebook: Rulebook, commit: str, patch: bytes) -> KnownRules:
     """
     candidate = Candidate(identity=rulebook.identity(commit, patch), codes={})
     found, now = matches(rulebook.candidates(commit, candidate), candidate), rulebook.circumstances(commit)
-    from expctl.domain.rules.conditions import changed_conditions
-    from expctl.flow.rules.by_words import compiled_matches, stands_elsewhere
+    from expctl.flow.rules.once_compiled import compiled_matches
 
-    known = tuple(
-        (match, changed_conditions(match.record, now, match.level))
-        for match in without_void_patterns(found, now)
-        if not stands_elsewhere(rulebook, commit, patch, now, match)
-    )
+    held = _where_they_hold(rulebook, commit, patch, now, found)
+    known = tuple((match, _changed(match, now)) for match in held)
     if any(not changed for _, changed in known):
         return KnownRules(known, ())
     same, near = compiled_matches(rulebook, commit, patch, now)
     return KnownRules((*((match, ()) for match in same), *known), near)
+
+
+def _where_they_hold(
+    rulebook: Rulebook, commit: str, patch: bytes, now: CurrentFacts, found: Iterable[Match]
+) -> tuple[Match, ...]:
+    """Return matches without those that rest on void patterns, or whose pattern stands elsewhere than the rule says."""
+    kept = without_void_patterns(found, now)
+    if not any(each.level is Level.PATTERN for each in kept):
+        return kept
+    from expctl.flow.rules.by_words import stands_elsewhere
+
+    return tuple(each for each in kept if not stands_elsewhere(rulebook, commit, patch, now, each))
+
+
+def _changed(match: Match, now: CurrentFacts) -> tuple[ChangedCondition, ...]:
+    from expctl.domain.rules.conditions import changed_conditions
+
+    return changed_conditions(match.record, now, match.level)
 
 
 def _waivers(
@@ -136,11 +152,10 @@ def _waivers(
 
 def _waivers_of(found: Iterable[Match], now: CurrentFacts, proposal: Proposal) -> tuple[Waiver, ...]:
     from expctl.domain.experiment.record import Waiver
-    from expctl.domain.rules.conditions import changed_conditions
 
     waivers = []
     for match in found:
-        changed = changed_conditions(match.record, now, match.level)
+        changed = _changed(match, now)
         reason = written_reason(proposal.precondition)
         if not changed and not reason:
             raise refusal(match, proposal.id)

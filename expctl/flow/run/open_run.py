@@ -1,5 +1,6 @@
 """Begin a run, after checking everything that could prevent it, or resume an interrupted one from its journal."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -94,10 +95,10 @@ def proposer_of(workspace: Workspace, queued: Queued, begun: Begun) -> str:
     could take neither for an author: anybody can write a ticket, and old commits may name nobody.
     """
     named = queued.ticket.author if queued.ticket is not None else ""
-    if AUTHOR.fullmatch(named):
+    if re.fullmatch(AUTHOR, named):
         return named
     committed_by = workspace.who_added(begun.base, f"experiments/{begun.id}/experiment.yaml")
-    return committed_by if AUTHOR.fullmatch(committed_by) else ""
+    return committed_by if re.fullmatch(AUTHOR, committed_by) else ""
 
 
 def resume(context: Context, events: Sequence[Event], *, wanted: str, earlier: Record | None, attempt: int) -> OpenRun:

@@ -18,7 +18,7 @@ from expctl.domain.run.state_machine import Run, advance, next_action
 from expctl.domain.run.target_roles import TargetRoles
 from expctl.domain.verdict.samples import Side
 from expctl.flow.repository import preflight
-from expctl.flow.rules.by_meaning import Near
+from expctl.flow.rules.once_compiled import Near
 from expctl.flow.rules.repeat_check import matching_rules
 from expctl.flow.run.open_run import OpenRun
 from expctl.flow.run.perform import StepPerformer

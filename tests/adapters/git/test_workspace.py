@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -607,7 +608,7 @@ def test_an_author_is_one_that_git_takes(workspace: GitWorkspace) -> None:
             assert workspace.must(["show", "-s", "--format=%cn", commit]) == "expctl"
         except MachineTrouble:
             refused = True
-        assert (AUTHOR.fullmatch(author) is None) == refused, ascii(author)
+        assert (re.fullmatch(AUTHOR, author) is None) == refused, ascii(author)
 
 
 @pytest.mark.parametrize("published", [True, False])

@@ -81,6 +81,14 @@ def test_a_damaged_answer_is_asked_again(damage: Callable[[bytes], bytes], tmp_p
     assert asking.times == 2
 
 
+def test_an_answer_that_cannot_be_kept_is_told_all_the_same(tmp_path: Path) -> None:
+    (tmp_path / "full").touch()
+    asking = Asking(tmp_path / "full" / "kept")
+    asking.told()
+    asking.told()
+    assert asking.times == 2
+
+
 def test_the_oldest_answers_go(tmp_path: Path) -> None:
     cache = CacheFolder(tmp_path / "kept", most=10)
     for number in range(30):
