@@ -108,14 +108,14 @@ class MachineGate:
         those sensors that compare two moments can tell. If `quick`, no sensor is asked that starts a tool.
         """
         window_s = self._window_s(target)
-        begun_s = time.monotonic()
         if window_s:
             self._foreign(target, quick=quick)
             self._busiest.look()
+        looked_s = time.monotonic()  # after each sensor's first moment, so that none is asked too early
 
         def blocking() -> tuple[Foreign, ...]:
             if window_s:
-                time.sleep(max(0.0, begun_s + window_s - time.monotonic()))
+                time.sleep(max(0.0, looked_s + window_s - time.monotonic()))
             return self._blocking_now(target, quick=quick)
 
         return blocking
@@ -142,7 +142,9 @@ class MachineGate:
     def _wait_until_quiet(self, wait_s: float) -> float:
         started = time.monotonic()
         quiet_since: float | None = None
-        wanted_s = max(self._rule.quiet_s, self._window_s(self._target))  # a sensor that has not looked twice is blind
+        window_s = self._window_s(self._target)
+        # a sensor that has not looked twice is blind
+        wanted_s = max(self._rule.quiet_s, window_s + POLL_S if window_s else 0.0)
         while True:
             foreign = self._blocking_now(self._target)
             now, busiest = time.monotonic(), self._busiest.look()
@@ -190,9 +192,8 @@ class MachineGate:
         return tuple(found for sensor in asked for found in sensor.blocking())
 
     def _window_s(self, target: Target | None) -> float:
-        """Return the seconds after which every sensor has compared two moments; 0 if none of those asked does."""
-        window_s = max((sensor.window_s for sensor in self._asked(target)), default=0.0)
-        return window_s + POLL_S if window_s else 0.0
+        """Return the seconds that must lie between two moments that a sensor compares; 0 if none of those asked does."""
+        return max((sensor.window_s for sensor in self._asked(target)), default=0.0)
 
     def _asked(self, target: Target | None) -> tuple[Sensor, ...]:
         return tuple(sensor for sensor in self._sensors if not sensor.why_unused(target))

@@ -94,6 +94,24 @@ def test_asking_what_blocks_takes_no_lock() -> None:
     ]
 
 
+class Compares(FakeSensor):
+    """Takes time to look for the first time, and knows when it has looked."""
+
+    def blocking(self) -> tuple[Foreign, ...]:
+        time.sleep(0 if self.launches else 0.2)
+        self.launches.append(time.monotonic())
+        return ()
+
+
+def test_a_sensor_is_asked_again_once_its_window_has_passed_and_no_later() -> None:
+    sensor = Compares(window_s=0.1)
+    gate(sensor).blocking(TARGET)
+    first_s, second_s = sensor.launches
+    assert isinstance(first_s, float)
+    assert isinstance(second_s, float)
+    assert 0.1 <= second_s - first_s < 0.18
+
+
 def test_a_lock_that_cannot_be_opened_is_found_before_the_build(tmp_path: Path) -> None:
     (tmp_path / "locks").rmdir()
     with refuses("machine-lock-cannot-open"):
