@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 if TYPE_CHECKING:
     import typer
 
+FREE = "free: no do-not-repeat rule knows this change"
+
 
 def check(
     patch: Annotated[Path, typer.Argument(help="A unified diff against HEAD.")],
@@ -39,13 +41,16 @@ def _refuses(patch: Path, precondition: str, assume: Sequence[str], *, as_json: 
     from expctl.cli.output import print_json, print_lines
     from expctl.domain.errors import Refused
     from expctl.domain.patch.unified_diff import PATCH_BYTES_MAX
-    from expctl.domain.text import one_line, written_reason
     from expctl.files import user_file
-    from expctl.flow.rules.repeat_check import evidence, lapse_text, matching_rules, refusal
 
     contents = user_file.contents(patch, "the patch", bytes_max=PATCH_BYTES_MAX)
     git = wiring.reader(place := wiring.here())
     head, book = git.found_head(), wiring.rulebook(place, git, assumed(assume))
+    if book.is_free(head, contents):
+        _say_free(as_json)
+        return False
+    from expctl.flow.rules.repeat_check import evidence, lapse_text, matching_rules, refusal
+
     misfits = book.misfits(head, contents)
     if misfits is None:
         raise Refused(
@@ -57,6 +62,12 @@ def _refuses(patch: Path, precondition: str, assume: Sequence[str], *, as_json: 
             hint="git diff > my.patch makes such a file",
         )
     found, near = matching_rules(book, head, contents)
+    if not found and not near and not misfits:
+        book.keep_free(head, contents)
+        _say_free(as_json)
+        return False
+    from expctl.domain.text import one_line, written_reason
+
     closed = [match for match, changed in found if not changed]
     refused = bool(closed) and not written_reason(precondition)
     if as_json:
@@ -81,11 +92,20 @@ def _refuses(patch: Path, precondition: str, assume: Sequence[str], *, as_json: 
         if changed
     ]
     lines += [f"free: {match.record.id} matches ({match.level}), let through for: {one_line(precondition)}" for match in closed]
-    lines = lines or ["free: no do-not-repeat rule knows this change"]
+    lines = lines or [FREE]
     lines += [f"note: close to {each.record.id} ({each.percent} %), {one_line(evidence(each.record), 160)}" for each in near]
     lines += [f"note: it does not fit {one_line(path)} as it is in HEAD; its own lines alone were compared" for path in misfits]
     print_lines(lines)
     return False
+
+
+def _say_free(as_json: bool) -> None:
+    from expctl.cli.output import print_json, print_lines
+
+    if as_json:
+        print_json({"refused": False, "matches": [], "near": [], "misfits": []}, schema="rules-check/1")
+    else:
+        print_lines([FREE])
 
 
 def assumed(words: Sequence[str]) -> dict[str, str]:

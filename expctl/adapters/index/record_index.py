@@ -7,7 +7,6 @@ and made again from git; it is replaced as a whole, so no process ever sees anot
 
 from __future__ import annotations
 
-import sqlite3
 import weakref
 from collections.abc import Callable
 from contextlib import suppress
@@ -19,6 +18,8 @@ from expctl.adapters.index.stamp import code_stamp, stamp_of
 from expctl.files import sealed_file
 
 if TYPE_CHECKING:
+    import sqlite3
+
     from expctl.adapters.git.reader import GitReader
 
 T = TypeVar("T")
@@ -96,6 +97,8 @@ class RecordIndex:
     def _opened(self) -> sqlite3.Connection:
         if self._index is not None:
             return self._index
+        import sqlite3  # not every command that may ask does
+
         found = self._read()
         self._in_memory = found is None
         return self._keep(found or sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False))
@@ -104,6 +107,8 @@ class RecordIndex:
         """Open the file; None if there is no sound one. A damaged one is removed, since nobody can use it."""
         if self._file is None:
             return None
+        import sqlite3
+
         with suppress(OSError):
             if sealed_file.is_sound(self._file):
                 return sqlite3.connect(
@@ -118,6 +123,8 @@ class RecordIndex:
         index = self._opened()
         if self._in_memory:
             return index
+        import sqlite3
+
         memory = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
         index.backup(memory)
         index.close()

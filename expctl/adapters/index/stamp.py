@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import functools
 import os
-import sqlite3
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-ROOMS = ("adapters", "domain")  # packages whose code reads and summarises records
+if TYPE_CHECKING:
+    import sqlite3
+
+ROOMS = ("adapters", "domain", "flow/rules")  # whose code reads and summarises records, and compares patches with rules
 
 
 def code_stamp(package: Path | None = None) -> str:

@@ -24,11 +24,23 @@ class KeptAnswers:
 
     def told(self, question: object, ask: Callable[[], tuple[Told, ...]]) -> tuple[Told, ...]:
         """Return the answer to `question`, which holds all that it depends on; `ask` for it if none is kept."""
-        words = msgspec.json.encode((FORMAT, question), order="sorted")
-        name = hashlib.sha256(words).hexdigest()[:40]
+        name = _name(question)
         if (kept := self._kept.get(name)) is not None:
             return msgspec.json.decode(kept, type=tuple[Told, ...])
         found = ask()
         with suppress(OSError):  # no space, no right: the next one is asked again
             self._kept.put(name, msgspec.json.encode(found))
         return found
+
+    def is_no(self, question: object) -> bool:
+        """Was the answer to a question of yes and no a no, and kept by `keep_no`?"""
+        return self._kept.get(_name(question)) is not None
+
+    def keep_no(self, question: object) -> None:
+        """Keep that the answer to `question`, which holds all that it depends on, is no."""
+        with suppress(OSError):
+            self._kept.put(_name(question), b"no")
+
+
+def _name(question: object) -> str:
+    return hashlib.sha256(msgspec.json.encode((FORMAT, question), order="sorted")).hexdigest()[:40]

@@ -1,24 +1,20 @@
 """Look up do-not-repeat rules by their hashes in the index of records, so that only the records that may match are read.
 
-Modules that read records are imported inside functions, because `rules check` mostly finds no rule and needs none.
+Most modules are imported inside functions, because `rules check` has to be quick where an answer is kept.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
 import msgspec
 
+from expctl.adapters.index.stamp import code_stamp
 from expctl.domain.errors import Refused
-from expctl.domain.patch.identity import ChangeIdentity, identify
-from expctl.domain.patch.patterns import forbidden
-from expctl.domain.patch.unified_diff import FileDiff, FileTexts, diff_faults, parse_diff, texts_of
 from expctl.domain.rules.current_facts import COMPILERS
-from expctl.domain.rules.matching import Candidate, keys_for
-from expctl.domain.text import one_line
 
 if TYPE_CHECKING:
     import sqlite3
@@ -29,8 +25,11 @@ if TYPE_CHECKING:
     from expctl.adapters.rules.current_facts import AbsentTargets, AskTool, RepositoryFacts, TryProbe
     from expctl.adapters.rules.kept_answers import KeptAnswers
     from expctl.domain.experiment.record import Record
+    from expctl.domain.patch.identity import ChangeIdentity
+    from expctl.domain.patch.unified_diff import FileDiff, FileTexts
     from expctl.domain.protocol.model import Protocol
     from expctl.domain.rules.current_facts import CurrentFacts
+    from expctl.domain.rules.matching import Candidate
     from expctl.domain.rules.open_conditions import RuleConditions
     from expctl.domain.rules.told import Told
     from expctl.ports.rules import Meanings
@@ -47,8 +46,8 @@ FORBIDDING = "select name from live join patterns using (key) where pattern = ?"
 class RuleLookup:
     """Looks up do-not-repeat rules in commits of one repository. `machine` returns the facts of this machine that a record
     stores, `absent` which targets of a protocol it can't measure, `compilers` what compiles for the targets of a protocol,
-    `answers` keep what they told, for as long as `installed` says the same of each compiler; `assumed` (name -> value) replaces
-    current facts.
+    `answers` keep what they told, for as long as `installed` says the same of each compiler, and that no rule knows a patch, as
+    long as `code` does of expctl, too; `assumed` (name -> value) replaces current facts.
     """
 
     def __init__(
@@ -64,6 +63,7 @@ class RuleLookup:
         assumed: Mapping[str, str] | None = None,
         answers: KeptAnswers | None = None,
         installed: AskTool | None = None,
+        code: Callable[[], str] = code_stamp,
     ) -> None:
         self._git = reader
         self._index = index
@@ -75,11 +75,14 @@ class RuleLookup:
         self._assumed = assumed
         self._answers = answers
         self._installed = cache(installed or tool)
+        self._code = code
         self._meanings: dict[str, Meanings] = {}
         self._last: tuple[str, bytes, tuple[FileTexts, ...]] | None = None
 
     def identity(self, commit: str, patch: bytes) -> ChangeIdentity:
         """Return the hashes and added lines by which rules recognise `patch` on `commit`; all empty for an empty patch."""
+        from expctl.domain.patch.identity import identify
+
         texts = self._texts(commit, patch)
         return identify(texts, patch_id=self._git.patch_identity(patch) if texts else "")
 
@@ -93,6 +96,8 @@ class RuleLookup:
 
     def _texts(self, commit: str, patch: bytes) -> tuple[FileTexts, ...]:
         if self._last is None or self._last[:2] != (commit, patch):
+            from expctl.domain.patch.unified_diff import parse_diff, texts_of
+
             files = parse_diff(patch)
             _check_whole(files)
             names = {f"{commit}:{file.old}": file.old for file in files if file.old}
@@ -116,13 +121,31 @@ class RuleLookup:
         """
         if self._answers is None:
             return ask()
-        compilers = {name: self._installed(name) for name in COMPILERS}
         judges = None if now.judges is None else sorted(now.judges)  # None: those of the commit
-        asked = (hashlib.sha256(patch).hexdigest(), own_id, judges, compilers, self._assumed)
-        return self._answers.told((commit, *asked, dict(self._machine())), ask)
+        return self._answers.told(self._question(commit, patch, judges, own_id), ask)
+
+    def is_free(self, commit: str, patch: bytes) -> bool:
+        """Is it kept that no rule knows `patch` on `commit`, by the same code and compilers, on the same machine?"""
+        return self._answers is not None and self._answers.is_no(self._any_rule(commit, patch))
+
+    def keep_free(self, commit: str, patch: bytes) -> None:
+        """Keep that no rule knows `patch`, which fits `commit`, and that it is close to none."""
+        if self._answers is not None:
+            self._answers.keep_no(self._any_rule(commit, patch))
+
+    def _any_rule(self, commit: str, patch: bytes) -> tuple[object, ...]:
+        return ("any rule", self._code(), *self._question(commit, patch, None, ""))
+
+    def _question(self, commit: str, patch: bytes, judges: Sequence[str] | None, own_id: str) -> tuple[object, ...]:
+        compilers = {name: self._installed(name) for name in COMPILERS}
+        asked = (commit, hashlib.sha256(patch).hexdigest(), own_id, judges, compilers, self._assumed)
+        return (*asked, dict(self._machine()))
 
     def candidates(self, commit: str, candidate: Candidate) -> tuple[Record, ...]:
         """Return the records whose rule may match `candidate`: by an equal hash, or an added line that matches a pattern."""
+        from expctl.domain.patch.patterns import forbidden
+        from expctl.domain.rules.matching import keys_for
+
         keys, added = keys_for(candidate), candidate.identity.added
 
         def search(index: sqlite3.Connection) -> set[str]:
@@ -184,6 +207,9 @@ class RuleLookup:
 
 
 def _check_whole(files: tuple[FileDiff, ...]) -> None:
+    from expctl.domain.patch.unified_diff import diff_faults
+    from expctl.domain.text import one_line
+
     faults = diff_faults(files)
     if faults:
         raise Refused(

@@ -326,7 +326,7 @@ def test_the_stamp_changes_with_every_module_that_reads_or_reduces(tmp_path: Pat
         (tmp_path / room / "verdict").mkdir(parents=True)
         (tmp_path / room / "a.py").write_text("a = 1\n")
     seen = {code_stamp(tmp_path)}
-    names = ("adapters/a.py", "domain/a.py", "domain/b.py", "domain/verdict/a.py")
+    names = ("adapters/a.py", "domain/a.py", "domain/b.py", "domain/verdict/a.py", "flow/rules/a.py")
     for number, name in enumerate(names, start=2):
         (tmp_path / name).write_text(f"a = {'1' * number}\n")
         seen.add(code_stamp(tmp_path))

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -29,8 +30,12 @@ class Asking:
     def told(
         self, commit: str = "c", patch: bytes = b"p", now: FakeCircumstances = NOW, own_id: str = "", **facts: str
     ) -> None:
+        book = self.book(now, facts)
+        assert book.told(commit, patch, now, self.ask, own_id=own_id) == TOLD
+
+    def book(self, now: FakeCircumstances, facts: dict[str, str]) -> RuleLookup:
         nothing = None  # what is looked up elsewhere
-        book = RuleLookup(
+        return RuleLookup(
             nothing,  # type: ignore[arg-type]
             nothing,  # type: ignore[arg-type]
             tool=str,
@@ -39,8 +44,8 @@ class Asking:
             assumed={"epoch": facts["assumed"]} if "assumed" in facts else None,
             answers=KeptAnswers(self.folder),
             installed=now.version,
+            code=lambda: facts.get("code", "of expctl"),
         )
-        assert book.told(commit, patch, now, self.ask, own_id=own_id) == TOLD
 
 
 def test_what_is_kept_is_not_asked_again(tmp_path: Path) -> None:
@@ -68,6 +73,31 @@ def test_with_anything_else_it_is_asked(other: dict[str, str], tmp_path: Path) -
     asking.told()
     asking.told(**other)  # type: ignore[arg-type]
     assert asking.times == 2
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"commit": "d"},
+        {"patch": b"q"},
+        {"machine": "another"},
+        {"assumed": "1"},
+        {"code": "edited"},
+        {"now": FakeCircumstances(versions={"ziglang": "0.17.0"})},
+    ],
+    ids=str,
+)
+def test_that_no_rule_knows_a_patch_is_kept_until_anything_is_another(other: dict[str, Any], tmp_path: Path) -> None:
+    asking = Asking(tmp_path)
+
+    def is_free(commit: str = "c", patch: bytes = b"p", now: FakeCircumstances = NOW, **facts: str) -> bool:
+        return asking.book(now, facts).is_free(commit, patch)
+
+    asking.told()
+    assert not is_free()
+    asking.book(NOW, {}).keep_free("c", b"p")
+    assert is_free()
+    assert not is_free(**other)
 
 
 @pytest.mark.parametrize("damage", [lambda text: text.replace(b"70", b"71"), lambda text: text[:-1], lambda _: b"[]"])
