@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from msgspec import Struct
+
+if TYPE_CHECKING:
+    from expctl.domain.experiment.record import Record
 
 
 class Told(Struct, frozen=True, kw_only=True):
@@ -15,3 +20,10 @@ class Told(Struct, frozen=True, kw_only=True):
     likeness: str = ""
     patterns: tuple[str, ...] = ()
     percent: int = 100
+
+
+class Near(Struct, frozen=True, kw_only=True):
+    """A rejected experiment that a change is close to, without being the same."""
+
+    record: Record
+    percent: int

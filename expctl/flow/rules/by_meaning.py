@@ -28,7 +28,7 @@ from expctl.domain.rules.meaning import (
     share_percent,
     union_percent,
 )
-from expctl.flow.rules.once_compiled import Near
+from expctl.domain.rules.told import Near
 
 if TYPE_CHECKING:
     from expctl.domain.experiment.record import Record

@@ -21,8 +21,8 @@ from expctl.flow.rules.by_meaning import by_meaning, judging_targets
 if TYPE_CHECKING:
     from expctl.domain.experiment.record import Record
     from expctl.domain.rules.current_facts import CurrentFacts
+    from expctl.domain.rules.told import Near
     from expctl.domain.rules.words import CheckedWords
-    from expctl.flow.rules.once_compiled import Near
     from expctl.ports.rules import Meanings, Rulebook
 
 AFTER = ", once the preprocessor is done"

@@ -4,23 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
-
 from expctl.domain.rules.match_levels import Level
 from expctl.domain.rules.matching import Match
-from expctl.domain.rules.told import Told
+from expctl.domain.rules.told import Near, Told
 
 if TYPE_CHECKING:
-    from expctl.domain.experiment.record import Record
     from expctl.domain.rules.current_facts import CurrentFacts
     from expctl.ports.rules import Rulebook
-
-
-class Near(Struct, frozen=True, kw_only=True):
-    """A rejected experiment that a change is close to, without being the same."""
-
-    record: Record
-    percent: int
 
 
 def compiled_matches(

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from expctl.domain.experiment.record import ChangedCondition, Record, Waiver
     from expctl.domain.protocol.model import Protocol
     from expctl.domain.rules.current_facts import CurrentFacts
+    from expctl.domain.rules.told import Near
     from expctl.domain.run.state_machine import Run
-    from expctl.flow.rules.once_compiled import Near
     from expctl.ports.rules import Rulebook
 
 SHOWN = 3

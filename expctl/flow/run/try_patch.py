@@ -12,13 +12,13 @@ from expctl.domain.experiment.proposal_files import Queued
 from expctl.domain.history.build_differences import build_changes
 from expctl.domain.protocol.model import NumberKind, Target
 from expctl.domain.rules.matching import Match
+from expctl.domain.rules.told import Near
 from expctl.domain.run.actions import Build, Settle, Test
 from expctl.domain.run.events import Begun, Pinned
 from expctl.domain.run.state_machine import Run, advance, next_action
 from expctl.domain.run.target_roles import TargetRoles
 from expctl.domain.verdict.samples import Side
 from expctl.flow.repository import preflight
-from expctl.flow.rules.once_compiled import Near
 from expctl.flow.rules.repeat_check import matching_rules
 from expctl.flow.run.open_run import OpenRun
 from expctl.flow.run.perform import StepPerformer
