@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from expctl.adapters.codec.record_codec import blind_of, profile_of, record_of, rivals_of, samples_of, typed_json
 from expctl.adapters.records.findings_file import findings_of
@@ -105,8 +106,8 @@ class FakeLibrary:
     def digests(self, commit: str) -> tuple[RecordSummary, ...]:
         return tuple(summary_of(record) for record in self.records(commit))
 
-    def ledger_totals(self, commit: str, new: tuple[str, bytes] | None = None) -> LedgerTotals:
-        given = {new[0]: summary_of(record_of(new[1], where=new[0]))} if new else {}
+    def ledger_totals(self, commit: str, new: Mapping[str, bytes] = MappingProxyType({})) -> LedgerTotals:
+        given = {name: summary_of(record_of(text, where=name)) for name, text in new.items()}
         return sums_of([*({each.id: each for each in self.digests(commit)} | given).values()])
 
     def ledger_template(self, commit: str) -> str:  # noqa: ARG002

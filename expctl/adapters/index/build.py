@@ -57,11 +57,11 @@ def update(index: sqlite3.Connection, git: GitReader, was: Stamp | None, now: St
 
 
 @contextmanager
-def supposing(index: sqlite3.Connection, found: FolderSummary) -> Iterator[None]:
-    """Within the block, the index in memory has `found` instead of what it has of that folder."""
+def supposing(index: sqlite3.Connection, found: Sequence[FolderSummary]) -> Iterator[None]:
+    """Within the block, the index in memory has `found` instead of what it has of those folders."""
     index.execute("begin")
     try:
-        _replace(index, [found.folder[0]], (), [found])
+        _replace(index, [each.folder[0] for each in found], (), found)
         yield
     finally:
         index.execute("rollback")

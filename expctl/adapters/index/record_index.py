@@ -8,7 +8,7 @@ and made again from git; it is replaced as a whole, so no process ever sees anot
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -62,14 +62,14 @@ class RecordIndex:
             self._updates += 1
         return question(index)
 
-    def suppose(self, commit: str, experiment: str, record: bytes, question: Callable[[sqlite3.Connection], T]) -> T:
-        """Return the answer of `ask` for a commit upon `commit` in which `experiment` has the bytes `record` as its record."""
+    def suppose(self, commit: str, records: Mapping[str, bytes], question: Callable[[sqlite3.Connection], T]) -> T:
+        """Return the answer of `ask` for a commit upon `commit` that has these `records` too: experiment -> bytes."""
         from expctl.adapters.index.build import supposing
         from expctl.adapters.index.summarise import summarised
 
         self.ask(commit, lambda _: None)
         index = self._writable()
-        with supposing(index, summarised((experiment, ""), record, proposed=True)):
+        with supposing(index, [summarised((name, ""), text, proposed=True) for name, text in records.items()]):
             return question(index)
 
     def look(self, question: Callable[[sqlite3.Connection], T], otherwise: T) -> T:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import PurePosixPath
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -193,11 +194,11 @@ class GitLibrary:
 
         return self._index.ask(commit, rows.summaries)
 
-    def ledger_totals(self, commit: str, new: tuple[str, bytes] | None = None) -> LedgerTotals:
-        """Return the totals over all records that the ledger shows; `new` is an experiment with the bytes of its new record."""
+    def ledger_totals(self, commit: str, new: Mapping[str, bytes] = MappingProxyType({})) -> LedgerTotals:
+        """Return the totals over all records that the ledger shows; `new` has the bytes of new records by experiment."""
         from expctl.adapters.index.ledger_queries import ledger_totals
 
-        return self._index.suppose(commit, *new, ledger_totals) if new else self._index.ask(commit, ledger_totals)
+        return self._index.suppose(commit, new, ledger_totals) if new else self._index.ask(commit, ledger_totals)
 
     def ledger_template(self, commit: str) -> str:
         """Return the text of the template of ledger.md that protocol.yaml names, or "". Raises Refused if it can't be read."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
@@ -24,6 +25,14 @@ if TYPE_CHECKING:
     from expctl.domain.queue.dependency_answer import Profile
     from expctl.domain.queue.pending import Queue
     from expctl.ports.repository import Library
+
+
+class NewRecord(NamedTuple):
+    """A record that is about to be committed, the bytes of its file, and those of its figures that profile.json will have."""
+
+    record: Record
+    text: bytes
+    profile: Profile = MappingProxyType({})
 
 
 def read_ledger_inputs(library: Library, commit: str) -> LedgerInputs:
@@ -50,14 +59,13 @@ def read_ledger(library: Library, commit: str, counted: tuple[HotLoop, ...] | No
     return _ledger(library, commit, library.ledger_totals(commit), read_queue(library, commit), {}, counted)
 
 
-def ledger_with(library: Library, commit: str, record: Record, text: bytes, profile: Profile) -> Ledger:
-    """Return the ledger of a commit upon `commit` that adds or changes `record`, of the bytes `text`, and its `profile` unless
-    that is empty. Raises Refused on an unreadable file.
-    """
-    queue, new = read_queue(library, commit), {record.id: record}
-    profiles = {**queue.profiles, record.id: profile} if profile else queue.profiles
-    queue = replace(queue, records={**queue.records, **new}, profiles=profiles)
-    return _ledger(library, commit, library.ledger_totals(commit, (record.id, text)), queue, new)
+def ledger_with(library: Library, commit: str, *new: NewRecord) -> Ledger:
+    """Return the ledger of a commit upon `commit` that adds or changes records. Raises Refused on an unreadable file."""
+    queue, records = read_queue(library, commit), {each.record.id: each.record for each in new}
+    profiles = {each.record.id: each.profile for each in new if each.profile}
+    queue = replace(queue, records={**queue.records, **records}, profiles={**queue.profiles, **profiles})
+    totals = library.ledger_totals(commit, {each.record.id: each.text for each in new})
+    return _ledger(library, commit, totals, queue, records)
 
 
 def _ledger(

@@ -25,11 +25,12 @@ from expctl.flow.measuring.comparability import environment
 from expctl.flow.measuring.setup import CHECK_OUT
 from expctl.flow.repository import preflight
 from expctl.flow.repository.commit_messages import candidate_message, record_message
-from expctl.flow.repository.ledger_inputs import ledger_with
+from expctl.flow.repository.ledger_inputs import NewRecord, ledger_with
 from expctl.flow.repository.recovery import PATIENCE_S, publishing
 from expctl.flow.run.open_run import OpenRun
 from expctl.flow.run.remarks import flags_of, home_code, notes_of
 from expctl.flow.run.rule_of_run import recorded_rule, waivers_of
+from expctl.ports.context import Context
 
 
 def settle(opened: OpenRun, run: Run, decision: Decision) -> Generator[Event, None, None]:
@@ -44,7 +45,7 @@ def settle(opened: OpenRun, run: Run, decision: Decision) -> Generator[Event, No
     lands = decision.verdict is Verdict.KEEP and run.kind is not Kind.ANALYSIS and opened.earlier is None
     pinned = run.last(Pinned)
     if head != opened.begun.base and opened.earlier is None and decision.verdict is not Verdict.INVALID:
-        moved = _repinned(opened, run, head, lands)
+        moved = repinned(opened, run, head, lands=lands)
         if isinstance(moved, Invalidated):
             yield moved
             return
@@ -52,12 +53,12 @@ def settle(opened: OpenRun, run: Run, decision: Decision) -> Generator[Event, No
     with publishing(opened.context, opened.id, wait_s=PATIENCE_S):
         if workspace.branch_head(branch) != head:
             return
-        record = _record(opened, run, decision, pinned)
+        new = new_record(opened, run, decision, pinned)
         parent = pinned.candidate if lands and pinned is not None else head
         commit = workspace.commit_files(
             parent=parent,
-            files=_files(opened, run, record, parent),
-            message=record_message(record),
+            files=files_of(opened, run, new) | ledger_file(opened.context, parent, new),
+            message=record_message(new.record),
             date=opened.context.clock.date(),
         )
         yield Publishing(head=head, commit=commit, branch=branch)
@@ -65,7 +66,7 @@ def settle(opened: OpenRun, run: Run, decision: Decision) -> Generator[Event, No
             yield Published(commit=commit)
 
 
-def _repinned(opened: OpenRun, run: Run, head: str, lands: bool) -> Pinned | Invalidated | None:
+def repinned(opened: OpenRun, run: Run, head: str, *, lands: bool) -> Pinned | Invalidated | None:
     """Commit the candidate again on `head`, to which others moved the branch during the run.
 
     Returns None if `lands` is False, because the candidate then isn't published. Returns Invalidated if kernel, harness,
@@ -238,20 +239,29 @@ def _explanation(run: Run) -> str:
     return next((each.why for each in mine if each.why), "")
 
 
-def _files(opened: OpenRun, run: Run, record: Record, parent: str) -> dict[str, bytes]:
+def new_record(opened: OpenRun, run: Run, decision: Decision, pinned: Pinned | None) -> NewRecord:
+    """Return the record of a decided run, or the earlier one with this replication; not committed yet. Raises Repeated."""
+    record = _record(opened, run, decision, pinned)
+    profile = {_profile_key(opened, each): each.facts for each in run.all(Profiled) if each.facts}
+    return NewRecord(record, opened.context.record_bytes(record), {} if opened.earlier is not None else profile)
+
+
+def files_of(opened: OpenRun, run: Run, new: NewRecord) -> dict[str, bytes]:
+    """Return the files of an experiment that its new record brings, path -> contents."""
     context, folder = opened.context, f"experiments/{opened.id}"
-    number = len(record.replications) if opened.earlier is not None else 0
-    text = context.record_bytes(record)
-    files = {f"{folder}/record.json": text}
+    number = len(new.record.replications) if opened.earlier is not None else 0
+    files = {f"{folder}/record.json": new.text}
     samples = run.samples()
     if samples:
         files[f"{folder}/samples{f'-{number + 1}' if number else ''}.jsonl"] = context.samples_bytes(samples)
-    profile = {_profile_key(opened, each): each.facts for each in run.all(Profiled) if each.facts}
-    if profile and not number:
-        files[f"{folder}/profile.json"] = context.profile_bytes(profile)
-    ledger = ledger_with(context.library, parent, record, text, {} if number else profile)
-    files["ledger.md"] = context.render(ledger).encode()
+    if new.profile:
+        files[f"{folder}/profile.json"] = context.profile_bytes(new.profile)
     return files
+
+
+def ledger_file(context: Context, parent: str, *new: NewRecord) -> dict[str, bytes]:
+    """Return ledger.md as it is with new records upon the commit `parent`, path -> contents."""
+    return {"ledger.md": context.render(ledger_with(context.library, parent, *new)).encode()}
 
 
 def _profile_key(opened: OpenRun, profiled: Profiled) -> str:

@@ -32,7 +32,7 @@ from expctl.flow.measuring.measure_round import measure_round
 from expctl.flow.measuring.setup import Setup
 from expctl.flow.repository import preflight
 from expctl.flow.repository.commit_messages import drift_message
-from expctl.flow.repository.ledger_inputs import ledger_with
+from expctl.flow.repository.ledger_inputs import NewRecord, ledger_with
 from expctl.flow.repository.recovery import PATIENCE_S, clean_up_dead_runs, publishing
 from expctl.ports.context import Context
 
@@ -171,7 +171,7 @@ def _published(context: Context, branch: str, experiment: str, drift: Drift, sam
             files = {
                 f"experiments/{experiment}/record.json": text,
                 f"experiments/{experiment}/drift.jsonl": context.samples_bytes(samples),
-                "ledger.md": context.render(ledger_with(library, head, record, text, {})).encode(),
+                "ledger.md": context.render(ledger_with(library, head, NewRecord(record, text))).encode(),
             }
             commit = workspace.commit_files(parent=head, files=files, message=drift_message(record), date=drift.date)
             if workspace.publish(branch=branch, old=head, new=commit):

@@ -23,7 +23,7 @@ from expctl.domain.verdict.samples import Sample, Side
 from expctl.domain.verdict.sequential_test import Decision
 from expctl.flow.measuring.comparability import environment
 from expctl.flow.repository.commit_messages import candidate_message, record_message
-from expctl.flow.repository.ledger_inputs import ledger_with
+from expctl.flow.repository.ledger_inputs import NewRecord, ledger_with
 from expctl.flow.repository.recovery import PATIENCE_S, publishing
 from expctl.flow.tuning.session import Session
 
@@ -73,7 +73,7 @@ def settle(session: Session, branch: str, found: Found, write: Callable[[Proposa
             f"{folder}/change.patch": workspace.difference(head, candidate),
             f"{folder}/record.json": text,
             f"{folder}/contests.jsonl": context.samples_bytes(contest_samples(session)),
-            "ledger.md": context.render(ledger_with(context.library, parent, record, text, {})).encode(),
+            "ledger.md": context.render(ledger_with(context.library, parent, NewRecord(record, text))).encode(),
         }
         files |= {f"{folder}/samples.jsonl": context.samples_bytes(found.samples)} if found.samples else {}
         commit = workspace.commit_files(parent=parent, files=files, message=record_message(record), date=context.clock.date())

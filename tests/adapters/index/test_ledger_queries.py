@@ -19,7 +19,7 @@ from expctl.domain.ledger.inputs import LedgerInputs
 from expctl.domain.ledger.model import Ledger, ledger_from
 from expctl.domain.ledger.record_summary import summary_of
 from expctl.domain.ledger.totals import sums_of
-from expctl.flow.repository.ledger_inputs import ledger_with, read_ledger, read_ledger_inputs
+from expctl.flow.repository.ledger_inputs import NewRecord, ledger_with, read_ledger, read_ledger_inputs
 from expctl.flow.status import GateNow, read_status
 from expctl.views.ledger.document import render
 from tests.user_repository import Repository
@@ -75,12 +75,12 @@ class Case:
         assert self.rendered() == render(at_once)
         return ledger
 
-    def ahead(self, record: Record) -> str:
-        """Return the ledger rendered with `record` before its commit; check that the index then has what HEAD has."""
+    def ahead(self, *records: Record) -> str:
+        """Return the ledger rendered with `records` before their commit; check that the index then has what HEAD has."""
         reader = self.reader()
         library, head = GitLibrary(reader, RecordIndex(reader, self.file)), reader.head()
         before = render(read_ledger(library, head))
-        found = render(ledger_with(library, head, record, record_bytes(record), {}))
+        found = render(ledger_with(library, head, *(NewRecord(each, record_bytes(each)) for each in records)))
         assert render(read_ledger(library, head)) == before == self.rendered()
         return found
 
@@ -148,9 +148,9 @@ def test_what_is_kept_is_never_of_a_record_that_is_not_committed_also_after_an_i
 def test_what_a_run_renders_before_its_commit_is_what_stands_after_it(case: Case) -> None:
     found = made(24, 7)
     case.conclude(*found[:20])
-    for record in found[20:]:
-        ahead = case.ahead(record)
-        case.conclude(record)
+    for several in ([found[20]], found[21:24]):
+        ahead = case.ahead(*several)
+        case.conclude(*several)
         assert ahead == render(case.check())
     again = replace(
         found[-1], replications=(*found[-1].replications, *next(e.replications for e in made(90, 1) if e.replications))
