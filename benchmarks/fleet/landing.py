@@ -7,6 +7,7 @@ rounds each, which is what most experiments end as. Nothing is built or timed.
 import os
 import resource
 import time
+from collections.abc import Sequence
 from io import StringIO
 from pathlib import Path
 from unittest.mock import patch
@@ -26,7 +27,7 @@ from expctl.domain.verdict.judge import judge
 from expctl.domain.verdict.plan import Plan
 from expctl.domain.verdict.samples import Sample, Session, Side
 from expctl.domain.verdict.sequential_test import Decision
-from expctl.flow.fleet.landing import Attempt, land
+from expctl.flow.fleet.landing import Attempt, land, land_together
 from expctl.flow.measuring.setup import benchmark_of
 from expctl.flow.repository import preflight
 from expctl.flow.repository.commit_messages import candidate_message
@@ -44,9 +45,12 @@ class Cost(Struct, frozen=True, kw_only=True):
     wall_ms: float
 
 
-def landing_cost(folder: Path, *, history: int, count: int) -> Cost:
-    """Land `count` experiments in a new repository below `folder` with `history` records; return what one of them costs."""
-    generate(folder / "repository", experiments=history, queued=count, findings=10, seed=1)
+def landing_cost(folder: Path, *, history: int, count: int, together: Sequence[int] = (1,)) -> dict[int, Cost]:
+    """Land experiments in a new repository below `folder` with `history` records, so many `together` at a time: at least
+    `count` for each of those numbers. Return what one experiment costs, by how many landed with it.
+    """
+    batches = [size for size in sorted(together, reverse=True) for _ in range(-(-count // size))]
+    generate(folder / "repository", experiments=history, queued=1 + sum(batches), findings=10, seed=1)
     home = folder / "home"
     home.mkdir()
     with patch.dict(os.environ, {"HOME": str(home), "EXPCTL_LOCK_DIR": str(home)}):
@@ -54,14 +58,22 @@ def landing_cost(folder: Path, *, history: int, count: int) -> Cost:
         waiting = context.library.waiting(context.workspace.head())
         attempts = [_rejected(context, name) for name in waiting]
         context = wiring.context(locate(folder / "repository"), ConsoleProgress(StringIO()))  # knows nothing of the attempts
-        land(context, attempts[0])  # the first one makes the index
-        wall_s, cpu_s = time.perf_counter(), _cpu_s()
-        for each in attempts[1:]:
-            outcome = land(context, each)
-            if outcome is None or outcome.record.verdict is not Verdict.REJECT:
-                raise RuntimeError(f"{each.assigned.id} was to land as a REJECT")
-        landed = len(attempts) - 1
-        return Cost(cpu_ms=1000 * (_cpu_s() - cpu_s) / landed, wall_ms=1000 * (time.perf_counter() - wall_s) / landed)
+        land(context, attempts.pop(0))  # the first one makes the index
+        found = dict.fromkeys(together, Cost(cpu_ms=0.0, wall_ms=0.0))
+        for size in batches:
+            batch = [attempts.pop(0) for _ in range(size)]
+            wall_s, cpu_s = time.perf_counter(), _cpu_s()
+            if size == 1:
+                outcomes = [land(context, each) for each in batch]
+            else:
+                outcomes = [*land_together(context, batch).values()]
+            cpu_s, wall_s = _cpu_s() - cpu_s, time.perf_counter() - wall_s
+            if [outcome and outcome.record.verdict for outcome in outcomes] != [Verdict.REJECT] * size:
+                raise RuntimeError(f"{size} experiments were to land as a REJECT each, beginning with {batch[0].assigned.id}")
+            share = 1000 / size / batches.count(size)
+            before = found[size]
+            found[size] = Cost(cpu_ms=before.cpu_ms + share * cpu_s, wall_ms=before.wall_ms + share * wall_s)
+        return found
 
 
 def _cpu_s() -> float:

@@ -14,31 +14,9 @@ Every operation takes logarithmic time, and what has landed is forgotten: 100,00
 import heapq
 from collections import OrderedDict, deque
 from collections.abc import Iterable
-from dataclasses import dataclass
-from enum import Enum, auto
 
 from expctl.domain.fleet.assignment import Assignment, confirmation_of, experiment_of
-
-
-class _State(Enum):
-    WAITS = auto()
-    RUNS = auto()
-    JUDGED = auto()
-
-
-@dataclass(slots=True)
-class _Entry:
-    id: str
-    place: int
-    attempt: int = 0
-    state: _State = _State.WAITS
-    device: str = ""
-    beside: str = ""
-    keep: bool = False
-    again: bool = False
-    unlike: str = ""  # of a confirmation: the device that has judged the KEEP
-    needs_second: bool = False
-    answered: bool = False  # by a second device, beside the same kernel
+from expctl.domain.fleet.scheduled import Entry, State
 
 
 class Schedule:
@@ -46,11 +24,12 @@ class Schedule:
 
     def __init__(self, kernel: str) -> None:
         self.kernel = kernel
-        self._entries: dict[str, _Entry] = {}
+        self._entries: dict[str, Entry] = {}
         self._places = 0
         self._waiting: list[tuple[bool, int, str]] = []
         self._order: OrderedDict[str, None] = OrderedDict()
         self._others: deque[str] = deque()
+        self._kept: set[str] = set()  # judged a KEEP, and not landed
         self._checks: dict[str, None] = {}
         self._idle: dict[str, None] = {}
         self._runs: dict[str, str] = {}
@@ -68,7 +47,7 @@ class Schedule:
         """Add an experiment at the end; do nothing if it is there. `attempts` is how often it was begun before."""
         if experiment in self._entries:
             return
-        entry = _Entry(id=experiment, place=self._places, attempt=attempts)
+        entry = Entry(id=experiment, place=self._places, attempt=attempts)
         self._places += 1
         self._entries[experiment] = entry
         self._order[experiment] = None
@@ -78,7 +57,7 @@ class Schedule:
         """Have a KEEP measured once more, on another device than `device`, under the name of `confirmation_of`."""
         name = confirmation_of(experiment)
         if name not in self._entries:
-            self._entries[name] = _Entry(id=name, place=-1, attempt=attempts, unlike=device)
+            self._entries[name] = Entry(id=name, place=-1, attempt=attempts, unlike=device)
             self._wait(self._entries[name])
 
     def begun_before(self, experiment: str, attempt: int, device: str, *, beside: str, again: bool = False) -> None:
@@ -146,13 +125,13 @@ class Schedule:
         else:
             self._forget(experiment)
             check = self._entries.get(confirmation_of(experiment))
-            if check is not None and check.state is _State.JUDGED:
+            if check is not None and check.state is State.JUDGED:
                 self._others.append(check.id)
 
     def withdraw(self, experiment: str) -> None:
         """Take out an experiment that waits; do nothing if it is judged already or being judged."""
         entry = self._entries.get(experiment)
-        if entry is not None and entry.state is _State.WAITS:
+        if entry is not None and entry.state is State.WAITS:
             self._forget_begun(entry)
             self._checks.pop(experiment, None)
             self._forget(experiment)
@@ -162,7 +141,7 @@ class Schedule:
     def is_current(self, experiment: str, attempt: int) -> bool:
         """Is this the attempt of `experiment` that runs now?"""
         entry = self._entries.get(experiment)
-        return entry is not None and entry.state is _State.RUNS and entry.attempt == attempt
+        return entry is not None and entry.state is State.RUNS and entry.attempt == attempt
 
     def assign(self) -> Assignment | None:
         """Give a free device its next experiment; None if none is free or nothing waits."""
@@ -189,7 +168,7 @@ class Schedule:
     def unconfirmed(self) -> str:
         """After `next_landing`: return the KEEP that would land, if it waits for a confirmation that was not begun; else ""."""
         first = self._first()
-        if first is None or first.state is not _State.JUDGED or not first.needs_second or first.answered:
+        if first is None or first.state is not State.JUDGED or not first.needs_second or first.answered:
             return ""
         return "" if confirmation_of(first.id) in self._entries else first.id
 
@@ -197,23 +176,39 @@ class Schedule:
         """Return the experiment that lands next, "" if none can yet. A KEEP beside an older kernel waits to be judged again."""
         while self._others:
             entry = self._entries.get(self._others[0])
-            if entry is not None and entry.state is _State.JUDGED and not entry.keep:
+            if entry is not None and entry.state is State.JUDGED and not entry.keep:
                 return entry.id
             self._others.popleft()
         first = self._first()
-        if first is None or first.state is not _State.JUDGED:
+        if first is None or first.state is not State.JUDGED:
             return ""
         if first.beside == self.kernel:
             return first.id if first.answered or not first.needs_second else ""
         check = self._entries.get(confirmation_of(first.id))
         if (
-            check is not None and check.state is not _State.RUNS
+            check is not None and check.state is not State.RUNS
         ):  # it is of the older kernel; one that runs is dropped at its end
             self._checks.pop(check.id, None)
             self._forget(check.id)
         first.again = True
         self._wait(first)
         return ""
+
+    def next_together(self, most: int) -> tuple[str, ...]:
+        """After `next_landing`: return that experiment and at most so many in all that can land with it, in order, because none
+        of them is kept; () if it lands alone: a KEEP, or a confirmation.
+        """
+        found: dict[str, None] = {}
+        for entry in (self._entries.get(name) for name in self._others):
+            if len(found) == most or (entry is not None and entry.unlike):
+                break
+            if entry is not None and entry.state is State.JUDGED and not entry.keep:
+                found[entry.id] = None
+        return tuple(found)
+
+    def is_pressed(self) -> bool:
+        """Would anything wait for a landing of what is not kept? A free device may, and a KEEP after it in the queue."""
+        return bool(self._idle or self._kept)
 
     def is_kept(self, experiment: str) -> bool:
         """Was the experiment judged a KEEP?"""
@@ -229,14 +224,14 @@ class Schedule:
 
     # ------------------------------------------------------------------ inside
 
-    def _give(self, entry: _Entry, device: str, *, resumes: bool) -> Assignment:
+    def _give(self, entry: Entry, device: str, *, resumes: bool) -> Assignment:
         self._forget_begun(entry)
         self._checks.pop(entry.id, None)
         del self._idle[device]
         if not resumes:
             entry.attempt += 1
             entry.beside = self.kernel
-        entry.state, entry.device = _State.RUNS, device
+        entry.state, entry.device = State.RUNS, device
         self._runs[device] = entry.id
         again, confirms = entry.again, entry.unlike
         return Assignment(id=entry.id, attempt=entry.attempt, device=device, again=again, resumes=resumes, confirms=confirms)
@@ -248,45 +243,49 @@ class Schedule:
                 return self._give(entry, device, resumes=False)
         return None
 
-    def _free(self, entry: _Entry) -> None:
+    def _free(self, entry: Entry) -> None:
         del self._runs[entry.device]
         self._idle[entry.device] = None
 
-    def _forget_begun(self, entry: _Entry) -> None:
+    def _forget_begun(self, entry: Entry) -> None:
         if self._begun.get(entry.device) == entry.id:
             del self._begun[entry.device]
 
-    def _wait(self, entry: _Entry) -> None:
-        entry.state = _State.WAITS
+    def _wait(self, entry: Entry) -> None:
+        entry.state = State.WAITS
+        self._kept.discard(entry.id)
         if entry.unlike:
             self._checks[entry.id] = None
             return
         heapq.heappush(self._waiting, (not entry.again, entry.place, entry.id))
 
-    def _conclude(self, entry: _Entry, *, beside: str, keep: bool, needs_second: bool) -> None:
-        entry.state, entry.beside, entry.keep = _State.JUDGED, beside, keep and not entry.unlike
+    def _conclude(self, entry: Entry, *, beside: str, keep: bool, needs_second: bool) -> None:
+        entry.state, entry.beside, entry.keep = State.JUDGED, beside, keep and not entry.unlike
         entry.needs_second, entry.answered = needs_second, False
         self._checks.pop(entry.id, None)
+        if entry.keep:
+            self._kept.add(entry.id)
         waiting = self._entries.get(experiment_of(entry.id)) if entry.unlike else None
-        if waiting is not None and waiting.state is _State.JUDGED and waiting.beside == beside:
+        if waiting is not None and waiting.state is State.JUDGED and waiting.beside == beside:
             waiting.answered = True  # it lands first, then this
         elif waiting is not None:
             self._forget(entry.id)  # of an older kernel: it confirms nothing any more
         elif not entry.keep:
             self._others.append(entry.id)
 
-    def _next_waiting(self) -> _Entry | None:
+    def _next_waiting(self) -> Entry | None:
         while self._waiting:
             _, place, experiment = self._waiting[0]
             entry = self._entries.get(experiment)
-            if entry is not None and entry.place == place and entry.state is _State.WAITS:
+            if entry is not None and entry.place == place and entry.state is State.WAITS:
                 return entry
             heapq.heappop(self._waiting)
         return None
 
-    def _first(self) -> _Entry | None:
+    def _first(self) -> Entry | None:
         return self._entries.get(next(iter(self._order), ""))
 
     def _forget(self, experiment: str) -> None:
         self._entries.pop(experiment, None)
         self._order.pop(experiment, None)
+        self._kept.discard(experiment)

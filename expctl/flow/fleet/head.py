@@ -4,6 +4,7 @@ The truth is git, and the journals of attempts below the state folder: a head th
 engine remembers is never asked for.
 """
 
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
@@ -11,16 +12,17 @@ from expctl.domain.errors import Busy, Interrupted, MachineTrouble, Refused
 from expctl.domain.experiment.finding import EvidenceKind
 from expctl.domain.experiment.findings import TEXT_MAX
 from expctl.domain.experiment.proposal import Verdict
-from expctl.domain.experiment.record import Record
 from expctl.domain.fleet.assignment import confirmation_of, experiment_of
-from expctl.domain.fleet.events import Assigned, GivenUp
+from expctl.domain.fleet.contradictions import said_of
+from expctl.domain.fleet.events import GivenUp
+from expctl.domain.fleet.pace import TOGETHER_MOST, Pace
 from expctl.domain.fleet.schedule import Schedule
 from expctl.domain.queue.ordering import State
 from expctl.flow.audit.edit_findings import add
 from expctl.flow.autopilot.preconditions import check_same_branch
 from expctl.flow.autopilot.steps import Ended, Skipped
 from expctl.flow.fleet.attempts import Attempts
-from expctl.flow.fleet.landing import Attempt, decision_of, land, needs_second
+from expctl.flow.fleet.landing import Attempt, decision_of, land, land_together, needs_second
 from expctl.flow.fleet.siblings import Siblings
 from expctl.flow.fleet.workers import Workers
 from expctl.flow.repository.pending import read_queue
@@ -65,6 +67,8 @@ class Head:
     looks_alone: int = 0  # in a row, without a device
     done: int = 0
     rejects: int = 0
+    pace: Pace = field(default_factory=Pace)
+    alone: set[str] = field(default_factory=set)  # what can't land together with others
 
     def __post_init__(self) -> None:
         self.attempts, self.schedule = Attempts(self.journal), Schedule("")
@@ -103,6 +107,7 @@ class Head:
                 yield from self._left_over(unconfirmed)
                 return
             if self.context.stop_requested():
+                yield from self._land_all()
                 raise Interrupted("the fleet was stopped; expctl run --all --on fleet goes on from there")
             for heard in self.engine.heard(LOOK_S):
                 yield from self.workers.hear(heard)
@@ -180,11 +185,15 @@ class Head:
 
     def _land_all(self) -> Iterator[FleetStep]:
         while name := self.schedule.next_landing():
-            attempt, second = self.attempts.newest(name), self._second(name)
-            if not self.schedule.is_kept(name):  # the kernel stays, so no device has to wait for this
-                self.workers.assign()
+            names = self.schedule.next_together(TOGETHER_MOST)
+            if not self.schedule.is_kept(name) and not self.spent(self.done + len(names), self.rejects + len(names)):
+                self.workers.assign()  # the kernel stays, so no device has to wait for this
+                if 0 < len(names) < TOGETHER_MOST and self._may_wait():
+                    break
+            names = (name,) if name in self.alone else tuple(each for each in names if each not in self.alone) or (name,)
+            attempts, second, began = [self.attempts.newest(each) for each in names], self._second(name), time.monotonic()
             try:
-                outcome = land(self.context, attempt, second)
+                landed = self._land(attempts, second)
             except Busy as busy:
                 if busy.message != self.waits_for:
                     self.context.progress.step("waiting", f"{busy.message}; {busy.hint}")
@@ -193,24 +202,53 @@ class Head:
             except Refused as refusal:
                 self._check_landing(refusal)
                 self.workers.refused[name] = self.schedule.kernel
-                self.attempts.give_up(name, attempt.assigned.attempt, GivenUp(why=refusal.message))
-                self.schedule.landed(name, self._kernel())
+                self.attempts.give_up(name, attempts[0].assigned.attempt, GivenUp(why=refusal.message))
+                self._forget_landed(name)
                 yield Skipped(id=name, state=State.READY, refusal=refusal)
                 continue
             self.waits_for = ""
-            self._concluded(attempt)
-            is_invalid = outcome is not None and outcome.record.verdict is Verdict.INVALID
-            self.schedule.landed(name, self._kernel(), retry=is_invalid and self._is_ready(name))
-            if outcome is not None:
-                verdict = outcome.record.verdict
-                self.done += verdict is not Verdict.INVALID and not attempt.assigned.confirms
-                self.rejects = 0 if verdict is Verdict.KEEP else self.rejects + (verdict is Verdict.REJECT)
-                advised = self.confirms and verdict is Verdict.KEEP and second is None and outcome.record.estimates
-                if advised and not attempt.assigned.confirms:
-                    self._confirm(name, attempt)
-                yield outcome
+            self.pace.landed(began, time.monotonic())
+            for attempt, outcome in landed:
+                yield from self._landed(attempt, second, outcome)
         if name := self.schedule.unconfirmed():
             self._confirm(name, self.attempts.newest(name))
+
+    def _may_wait(self) -> bool:
+        """May what is not kept wait for others to land with? Not if anything else would wait for it."""
+        return self.pace.rests(time.monotonic()) and not self.schedule.is_pressed() and not self.context.stop_requested()
+
+    def _land(self, attempts: list[Attempt], second: Attempt | None) -> list[tuple[Attempt, Outcome | None]]:
+        """Land attempts together, or else the first alone; return those that have landed."""
+        if len(attempts) > 1:
+            together: dict[str, Outcome] = {}
+            try:
+                together = land_together(self.context, attempts)
+            except Busy:
+                raise
+            except Refused as refusal:
+                self.context.progress.step("landing", f"one by one: {refusal.message}")
+            self.alone |= {each.assigned.id for each in attempts} - together.keys()
+            if together:
+                return [(each, together[each.assigned.id]) for each in attempts if each.assigned.id in together]
+        return [(attempts[0], land(self.context, attempts[0], second))]
+
+    def _landed(self, attempt: Attempt, second: Attempt | None, outcome: Outcome | None) -> Iterator[Outcome]:
+        name = attempt.assigned.id
+        self._concluded(attempt)
+        is_invalid = outcome is not None and outcome.record.verdict is Verdict.INVALID
+        self._forget_landed(name, retry=is_invalid and self._is_ready(name))
+        if outcome is not None:
+            verdict = outcome.record.verdict
+            self.done += verdict is not Verdict.INVALID and not attempt.assigned.confirms
+            self.rejects = 0 if verdict is Verdict.KEEP else self.rejects + (verdict is Verdict.REJECT)
+            advised = self.confirms and verdict is Verdict.KEEP and second is None and outcome.record.estimates
+            if advised and not attempt.assigned.confirms:
+                self._confirm(name, attempt)
+            yield outcome
+
+    def _forget_landed(self, name: str, *, retry: bool = False) -> None:
+        self.alone.discard(name)
+        self.schedule.landed(name, self._kernel(), retry=retry)
 
     def _confirm(self, experiment: str, attempt: Attempt) -> None:
         self.schedule.confirm(experiment, attempt.assigned.device, attempts=self.attempts.last(confirmation_of(experiment)))
@@ -236,32 +274,8 @@ class Head:
         tells = assigned.after or assigned.confirms
         name = experiment_of(assigned.id)
         record = self.context.library.record(self.context.workspace.head(), name) if tells else None
-        if record is not None and assigned.confirms:
-            self._write_down_contradiction(record, assigned)
-        elif record is not None and record.verdict not in (Verdict.KEEP, Verdict.INVALID):
-            self._write_down_conflict(record, assigned)
+        text, evidence = said_of(record, assigned) if record is not None else ("", ())
+        if text:
+            noted = add(self.context, self.editor, text=text[:TEXT_MAX], kind=EvidenceKind.MEASURED, evidence=evidence)
+            self.context.progress.step("finding", f"{noted.finding.id}: {text}")
         self.attempts.retire(assigned.id, assigned.attempt)
-
-    def _write_down_contradiction(self, record: Record, assigned: Assigned) -> None:
-        """Commit a finding if the second device rejects what the first has kept."""
-        again = record.replications[-1] if record.replications else None
-        if again is None or again.verdict is not Verdict.REJECT:
-            return
-        text = (
-            f"{record.id} is contradicted by a second machine: a KEEP on device {assigned.confirms}, "
-            f"and on {assigned.device} ({assigned.kind}) of {assigned.worker} a REJECT: {again.reasons[0]}"
-        )
-        self._add(text, (record.id,))
-
-    def _write_down_conflict(self, record: Record, assigned: Assigned) -> None:
-        """Commit a finding that names both sides: good alone, and not on top of the other. One that is there stays alone."""
-        others = ", ".join(assigned.after)
-        text = (
-            f"{assigned.id} and {others} don't add up: alone, {assigned.id} was {assigned.alone}. "
-            f"On top of {others} it ended as {record.verdict}: {record.reasons[0] if record.reasons else ''}"
-        )
-        self._add(text, (assigned.id, *assigned.after))
-
-    def _add(self, text: str, evidence: tuple[str, ...]) -> None:
-        noted = add(self.context, self.editor, text=text[:TEXT_MAX], kind=EvidenceKind.MEASURED, evidence=evidence)
-        self.context.progress.step("finding", f"{noted.finding.id}: {text}")

@@ -6,7 +6,7 @@ from the samples, by the code that decides on one machine.
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -24,15 +24,21 @@ from expctl.domain.run.events import Begun, Built, Contradicted, Event, Measured
 from expctl.domain.run.state_machine import Run, next_action
 from expctl.domain.run.step_result import Available, Failed
 from expctl.domain.run.target_roles import TargetRoles
+from expctl.domain.text import one_line
 from expctl.domain.verdict.plan import Plan
 from expctl.domain.verdict.samples import Sample, Side
 from expctl.domain.verdict.sequential_test import Decision
 from expctl.flow.measuring.setup import benchmark_of
 from expctl.flow.repository import preflight
+from expctl.flow.repository.campaign import experiments_beside
 from expctl.flow.repository.commit_messages import candidate_message
+from expctl.flow.repository.recovery import clean_up_dead_runs
 from expctl.flow.run.experiment import Outcome, run_experiment
 from expctl.flow.run.open_run import proposer_of
+from expctl.flow.run.settle_together import Settled, settle_together, settled
 from expctl.ports.context import Context, Tools
+
+LEAST = 2  # that land together
 
 
 class Attempt(Struct, frozen=True, kw_only=True):
@@ -114,14 +120,52 @@ def land(context: Context, attempt: Attempt, second: Attempt | None = None) -> O
         if record is not None and _has(context, record, attempt):
             return None
         _check_candidate(context, attempt)
-        notes = (*(Noted(text=text) for text in _notes(attempt)), *([_answer(context, second)] if second is not None else []))
-        journal.extend(experiment, (*attempt.run, *notes))
+        answer = [_answer(context, second)] if second is not None else []
+        journal.extend(experiment, (*attempt.run, *_notes(attempt), *answer))
     try:
         return run_experiment(as_measured(context, attempt, judged), experiment, again=bool(assigned.confirms))
     except Refused:
         if not any(isinstance(event, Publishing) for event in journal.read(experiment)):
             journal.forget(experiment)
         raise
+
+
+def land_together(context: Context, attempts: Sequence[Attempt]) -> dict[str, Outcome]:
+    """Commit the records of attempts that keep nothing in one commit, and return the outcomes by experiment. What is missing in
+    them has not landed: `land` lands it, or says what is in its way.
+
+    A head that was killed in the middle has landed all or nothing, so nothing is written down before. Raises Refused; Busy.
+    """
+    workspace, names = context.workspace, [each.assigned.id for each in attempts]
+    with context.locks.measuring(experiment="fleet"):
+        clean_up_dead_runs(context)
+        head, unfinished = workspace.head(), {*context.journal.unfinished(), *experiments_beside(context)}
+        branch = preflight.check_workspace(workspace, context.library.protocol(head).scope, *names)
+        found: dict[str, Settled] = {}
+        for name, attempt in zip(names, attempts, strict=True):
+            with suppress(Refused):
+                if name not in unfinished and (ready := _settled(context, attempt, head, branch)) is not None:
+                    found[name] = ready
+        if len(found) < LEAST:
+            return {}
+        context.progress.step("landing", f"{one_line(', '.join(found), 100)}: none is kept, so one commit has them all")
+        commit = settle_together(context, [*found.values()], head=head, branch=branch)
+    return {
+        name: Outcome(record=each.new.record, branch=branch, head_before=head, head_after=commit, measured=True)
+        for name, each in found.items()
+        if commit
+    }
+
+
+def _settled(context: Context, attempt: Attempt, head: str, branch: str) -> Settled | None:
+    assigned, judged = attempt.assigned, attempt.judged
+    begun = next((event for event in attempt.run if isinstance(event, Begun)), None)
+    if judged is None or begun is None or (begun.branch, begun.device, begun.again) != (branch, assigned.device, False):
+        return None
+    if context.library.record(head, assigned.id) is not None:
+        return None
+    _check_candidate(context, attempt)
+    return settled(as_measured(context, attempt, judged), (*attempt.run, *_notes(attempt)), head)
 
 
 def _has(context: Context, record: Record, attempt: Attempt) -> bool:
@@ -150,13 +194,14 @@ def as_measured(context: Context, attempt: Attempt, judged: Judged) -> Context:
     )
 
 
-def _notes(attempt: Attempt) -> Iterator[str]:
+def _notes(attempt: Attempt) -> Iterator[Noted]:
     assigned = attempt.assigned
-    yield f"measured on device {assigned.device} ({assigned.kind}) of {assigned.worker}, attempt {assigned.attempt}"
+    where = f"device {assigned.device} ({assigned.kind}) of {assigned.worker}"
+    yield Noted(text=f"measured on {where}, attempt {assigned.attempt}")
     if assigned.alone:
         on_top = f"on top of {', '.join(assigned.after)}" if assigned.after else "on the newest baseline"
         how = ", by a confirmation without a search" if assigned.kept_by else ""
-        yield f"judged again {on_top}{how}; beside the older one: {assigned.alone}"
+        yield Noted(text=f"judged again {on_top}{how}; beside the older one: {assigned.alone}")
 
 
 def _check_candidate(context: Context, attempt: Attempt) -> None:

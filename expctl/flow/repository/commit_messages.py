@@ -30,6 +30,15 @@ def record_message(record: Record) -> str:
     )
 
 
+def records_message(records: Sequence[Record]) -> str:
+    """Return the message of the commit that adds several records, with the trailers of each, and updates the ledger."""
+    named = ", ".join(f"{each.id} {each.verdict}" for each in records[:3])
+    more = f" and {len(records) - 3} more" if len(records) > 3 else ""
+    lines = [f"{each.id} {each.verdict} on {each.target}: {one_line(each.title, 60)}" for each in records]
+    trailers = [f"Expctl-Record: {each.id}\nExpctl-Verdict: {each.verdict}\nExpctl-Target: {each.target}\n" for each in records]
+    return f"{named}{more}\n\n{chr(10).join(lines)}\n\n{''.join(trailers)}"
+
+
 def blind_message(slot: BlindSlot) -> str:
     """Return the message of the commit that adds a blind slot."""
     return (

@@ -86,7 +86,7 @@ def judge_experiment(context: Context, experiment: str, *, target: str = "", aga
             if record is not None and record.verdict is not Verdict.INVALID and not again:
                 raise RuntimeError(f"{experiment} has a record already")
             opened, events = _open(context, experiment, target, record, extend=False, kept_by=kept_by)
-            _loop(opened, holder, _run_of(opened, events), settles=False)
+            _loop(opened, holder, run_of(opened, events), settles=False)
         finally:
             context.workspace.remove_check_outs()
         return opened
@@ -142,13 +142,14 @@ def _is_outdated(context: Context, events: tuple[Event, ...]) -> bool:
     return is_here and workspace.differs(begun.base, workspace.head(), context.library.protocol(begun.base).watched)
 
 
-def _run_of(opened: OpenRun, events: tuple[Event, ...]) -> Run:
+def run_of(opened: OpenRun, events: tuple[Event, ...]) -> Run:
+    """Return the run with these events."""
     roles = TargetRoles.of(opened.protocol, opened.begun)
     return Run(kind=opened.queued.proposal.kind, plan=opened.plan(), roles=roles, before=opened.before, events=events)
 
 
 def _finish(opened: OpenRun, holder: Holder, events: tuple[Event, ...]) -> Record:
-    run = _loop(opened, holder, _run_of(opened, events))
+    run = _loop(opened, holder, run_of(opened, events))
     published = run.last(Published)
     if published is None or not isinstance(run.begun(), Begun):
         raise RuntimeError("the run ended without being published")

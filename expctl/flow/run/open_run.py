@@ -127,15 +127,6 @@ def resume(context: Context, events: Sequence[Event], *, wanted: str, earlier: R
         )
     preflight.check_workspace(context.workspace, protocol.scope, begun.id)
     queued = _still_queued(context, begun)
-    if queued.content != begun.content:
-        raise Refused(
-            f"{begun.id} was changed after its run began",
-            code="proposal-changed-after-begin",
-            expected="the files with which the run began: an id is bound to its content",
-            found="another experiment.yaml or change.patch",
-            where=f"experiments/{begun.id}",
-            hint=f"restore it (git log -- experiments/{begun.id}) or propose the change under a new id",
-        )
     tools = context.tools_for(protocol, begun.id)
     keeps_card = begun.card and not begun.device  # a fleet's device is asked for above
     if keeps_card and (card := tools.gate.check(protocol.targets[begun.target])) != begun.card:
@@ -163,13 +154,33 @@ def resume(context: Context, events: Sequence[Event], *, wanted: str, earlier: R
     )
 
 
+def reopened(context: Context, events: Sequence[Event]) -> OpenRun:
+    """Return the run of `events`, of which nothing is left but to settle it: workspace and device are not looked at. Raises
+    Refused if the proposal has changed since the run began.
+    """
+    begun = next(event for event in events if isinstance(event, Begun))
+    protocol, queued = context.library.protocol(begun.base), _still_queued(context, begun)
+    tools = context.tools_for(protocol, begun.id)
+    return OpenRun(context=context, tools=tools, protocol=protocol, queued=queued, begun=begun, earlier=None, attempt=1)
+
+
 def _still_queued(context: Context, begun: Begun) -> Queued:
     try:
-        return context.library.queued(context.workspace.head(), begun.id)
+        queued = context.library.queued(context.workspace.head(), begun.id)
     except Refused as refusal:
         journal = f"{context.workspace.state}/journal/{begun.id}.jsonl"
         refusal.hint = f"bring the proposal back, or give the unfinished run up: remove {journal}"
         raise
+    if queued.content != begun.content:
+        raise Refused(
+            f"{begun.id} was changed after its run began",
+            code="proposal-changed-after-begin",
+            expected="the files with which the run began: an id is bound to its content",
+            found="another experiment.yaml or change.patch",
+            where=f"experiments/{begun.id}",
+            hint=f"restore it (git log -- experiments/{begun.id}) or propose the change under a new id",
+        )
+    return queued
 
 
 def begin(
