@@ -15,6 +15,7 @@ from expctl.adapters.git.object_server import ObjectServer
 from expctl.adapters.git.plumbing import GitPlumbing
 from expctl.adapters.git.reader import OBJECT, Place
 from expctl.adapters.git.three_way import NO_BLOB, merge_into_index
+from expctl.adapters.git.tree_differences import differences
 from expctl.domain.patch.merge import Merged, Whose
 from expctl.domain.patch.unified_diff import no_diff, parse_diff
 from expctl.domain.run.step_result import Failed
@@ -143,10 +144,19 @@ class GitTrees(GitPlumbing):
 
     def difference(self, old: str, new: str) -> bytes:
         """Return the patch that turns tree `old` into `new`, in a form that `candidate_tree` can apply."""
-        status, patch, stderr = self.call(["diff-tree", "-p", *PLAIN_DIFF, old, new])
+        with self._scratch_index() as (_, env):  # none: git reads all of the user's, for nothing but attributes
+            status, patch, stderr = self.call(
+                ["diff-tree", "-p", *PLAIN_DIFF, old, new], env=env if self._has_no_attributes(old, new) else None
+            )
         if status:
             raise gave_up("diff-tree", stderr, str(self.root))
         return patch
+
+    def _has_no_attributes(self, old: str, new: str) -> bool:
+        if not (OBJECT.fullmatch(old) and OBJECT.fullmatch(new)):
+            return False
+        paths = [path for path, _, _ in differences(self, old, new)]
+        return all(self.attributes_above(each, paths) == {} for each in (old, new))
 
     def tree_with(self, head: str, other: str, paths: Sequence[str]) -> str:
         """Return the id of a new tree: that of commit `head`, with everything at or below `paths` as in commit `other`."""

@@ -1,7 +1,7 @@
 """When the head of a fleet lands what is not kept: at once, or a moment later with what comes meanwhile. Pure: no clock."""
 
 REST = 20.0
-REST_MOST_S = 60.0
+REST_MOST_S = 120.0
 TOGETHER_MOST = 256
 
 

@@ -29,7 +29,6 @@ class Schedule:
         self._waiting: list[tuple[bool, int, str]] = []
         self._order: OrderedDict[str, None] = OrderedDict()
         self._others: deque[str] = deque()
-        self._kept: set[str] = set()  # judged a KEEP, and not landed
         self._checks: dict[str, None] = {}
         self._idle: dict[str, None] = {}
         self._runs: dict[str, str] = {}
@@ -207,8 +206,12 @@ class Schedule:
         return tuple(found)
 
     def is_pressed(self) -> bool:
-        """Would anything wait for a landing of what is not kept? A free device may, and a KEEP after it in the queue."""
-        return bool(self._idle or self._kept)
+        """Would anything wait for a landing of what is not kept? A free device may, and a KEEP before which all is judged."""
+        if self._idle:
+            return True
+        entries = (self._entries[name] for name in self._order)
+        first = next((entry for entry in entries if entry.state is not State.JUDGED or entry.keep), None)
+        return first is not None and first.state is State.JUDGED
 
     def is_kept(self, experiment: str) -> bool:
         """Was the experiment judged a KEEP?"""
@@ -253,7 +256,6 @@ class Schedule:
 
     def _wait(self, entry: Entry) -> None:
         entry.state = State.WAITS
-        self._kept.discard(entry.id)
         if entry.unlike:
             self._checks[entry.id] = None
             return
@@ -263,8 +265,6 @@ class Schedule:
         entry.state, entry.beside, entry.keep = State.JUDGED, beside, keep and not entry.unlike
         entry.needs_second, entry.answered = needs_second, False
         self._checks.pop(entry.id, None)
-        if entry.keep:
-            self._kept.add(entry.id)
         waiting = self._entries.get(experiment_of(entry.id)) if entry.unlike else None
         if waiting is not None and waiting.state is State.JUDGED and waiting.beside == beside:
             waiting.answered = True  # it lands first, then this
@@ -288,4 +288,3 @@ class Schedule:
     def _forget(self, experiment: str) -> None:
         self._entries.pop(experiment, None)
         self._order.pop(experiment, None)
-        self._kept.discard(experiment)

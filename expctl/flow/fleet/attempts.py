@@ -18,6 +18,7 @@ class Attempts:
         self._journal: Any = journal
         self._events: dict[tuple[str, int], int] = {}
         self._last: dict[str, int] = {}
+        self._read: dict[str, Attempt] = {}  # newest attempts, until something is written to them
         for name in journal.unfinished():
             experiment, _, number = name.rpartition(".")
             self._last[experiment] = max(self._last.get(experiment, 0), int(number))
@@ -28,7 +29,9 @@ class Attempts:
 
     def newest(self, experiment: str) -> Attempt:
         """Read the newest attempt at an experiment. Raises ValueError if there is none."""
-        return self.read(experiment, self.last(experiment))
+        if experiment not in self._read:
+            self._read[experiment] = self.read(experiment, self.last(experiment))
+        return self._read[experiment]
 
     def read(self, experiment: str, attempt: int) -> Attempt:
         """Read an attempt. Raises ValueError if it isn't there."""
@@ -81,6 +84,7 @@ class Attempts:
             self.give_up(experiment, earlier, GivenUp(why=f"attempt {attempt} counts"))
         self._journal.forget(self._name(experiment, attempt))
         self._events.pop((experiment, attempt), None)
+        self._read.pop(experiment, None)
 
     def _sound(self, experiment: str, attempt: int) -> tuple[Any, ...]:
         """Read an attempt's journal. One that a power cut has damaged is forgotten."""
@@ -105,4 +109,5 @@ class Attempts:
         return self._events[key]
 
     def _append(self, experiment: str, attempt: int, line: object) -> None:
+        self._read.pop(experiment, None)
         self._journal.append(self._name(experiment, attempt), line)

@@ -53,11 +53,11 @@ def settle(opened: OpenRun, run: Run, decision: Decision) -> Generator[Event, No
     with publishing(opened.context, opened.id, wait_s=PATIENCE_S):
         if workspace.branch_head(branch) != head:
             return
-        new = new_record(opened, run, decision, pinned)
+        new, files = new_record(opened, run, decision, pinned)
         parent = pinned.candidate if lands and pinned is not None else head
         commit = workspace.commit_files(
             parent=parent,
-            files=files_of(opened, run, new) | ledger_file(opened.context, parent, new),
+            files=files | ledger_file(opened.context, parent, new),
             message=record_message(new.record),
             date=opened.context.clock.date(),
         )
@@ -100,11 +100,10 @@ def repinned(opened: OpenRun, run: Run, head: str, *, lands: bool) -> Pinned | I
     return Pinned(candidate=candidate, tree=tree, patch_id=before.patch_id if before else "")
 
 
-def _record(opened: OpenRun, run: Run, decision: Decision, pinned: Pinned | None) -> Record:
+def _record(opened: OpenRun, run: Run, decision: Decision, pinned: Pinned | None, samples_sha256: str) -> Record:
     samples = run.samples()
     estimates = estimates_of(decision, samples, opened.benchmark.sizes)
     times = times_by_state(samples, decision.rounds)
-    samples_sha256 = hashlib.sha256(opened.context.samples_bytes(samples)).hexdigest() if samples else ""
     if opened.earlier is not None:
         replication = Replication(
             target=opened.begun.target,
@@ -239,24 +238,21 @@ def _explanation(run: Run) -> str:
     return next((each.why for each in mine if each.why), "")
 
 
-def new_record(opened: OpenRun, run: Run, decision: Decision, pinned: Pinned | None) -> NewRecord:
-    """Return the record of a decided run, or the earlier one with this replication; not committed yet. Raises Repeated."""
-    record = _record(opened, run, decision, pinned)
-    profile = {_profile_key(opened, each): each.facts for each in run.all(Profiled) if each.facts}
-    return NewRecord(record, opened.context.record_bytes(record), {} if opened.earlier is not None else profile)
-
-
-def files_of(opened: OpenRun, run: Run, new: NewRecord) -> dict[str, bytes]:
-    """Return the files of an experiment that its new record brings, path -> contents."""
-    context, folder = opened.context, f"experiments/{opened.id}"
-    number = len(new.record.replications) if opened.earlier is not None else 0
+def new_record(opened: OpenRun, run: Run, decision: Decision, pinned: Pinned | None) -> tuple[NewRecord, dict[str, bytes]]:
+    """Return the record of a decided run, or the earlier one with this replication, and the files of its experiment that come
+    with it: path -> contents. Nothing is committed yet. Raises Repeated.
+    """
+    context, folder, again = opened.context, f"experiments/{opened.id}", opened.earlier is not None
+    samples = context.samples_bytes(run.samples()) if run.samples() else b""
+    record = _record(opened, run, decision, pinned, hashlib.sha256(samples).hexdigest() if samples else "")
+    profile = {} if again else {_profile_key(opened, each): each.facts for each in run.all(Profiled) if each.facts}
+    new = NewRecord(record, context.record_bytes(record), profile)
     files = {f"{folder}/record.json": new.text}
-    samples = run.samples()
     if samples:
-        files[f"{folder}/samples{f'-{number + 1}' if number else ''}.jsonl"] = context.samples_bytes(samples)
-    if new.profile:
-        files[f"{folder}/profile.json"] = context.profile_bytes(new.profile)
-    return files
+        files[f"{folder}/samples{f'-{len(record.replications) + 1}' if again else ''}.jsonl"] = samples
+    if profile:
+        files[f"{folder}/profile.json"] = context.profile_bytes(profile)
+    return new, files
 
 
 def ledger_file(context: Context, parent: str, *new: NewRecord) -> dict[str, bytes]:

@@ -15,7 +15,7 @@ from expctl.flow.repository.ledger_inputs import NewRecord
 from expctl.flow.repository.recovery import PATIENCE_S, publishing
 from expctl.flow.run.experiment import run_of
 from expctl.flow.run.open_run import reopened
-from expctl.flow.run.settle import files_of, ledger_file, new_record, repinned
+from expctl.flow.run.settle import ledger_file, new_record, repinned
 from expctl.ports.context import Context
 
 
@@ -37,8 +37,7 @@ def settled(context: Context, events: tuple[Event, ...], head: str) -> Settled |
         return None
     if head != opened.begun.base and repinned(opened, run, head, lands=False) is not None:
         return None
-    new = new_record(opened, run, action.decision, run.last(Pinned))
-    return Settled(new, files_of(opened, run, new))
+    return Settled(*new_record(opened, run, action.decision, run.last(Pinned)))
 
 
 def settle_together(context: Context, runs: Sequence[Settled], *, head: str, branch: str) -> str:
