@@ -83,6 +83,7 @@ class World:
     landing: Landing
     pace: Pace = field(default_factory=Pace)
     landing_s: float = 0.0
+    lands_until: float = 0.0
     landings: int = 0
     waited_s: float = 0.0
     judged_at: dict[str, float] = field(default_factory=dict)
@@ -117,7 +118,8 @@ class World:
 
     def _hear(self, device: str, assignment: Assignment | None) -> None:
         if assignment is None:
-            self.schedule.offer(device)
+            if device:  # else a landing has ended
+                self.schedule.offer(device)
         elif self.draw.random() < LOST:
             self.schedule.lose(device)
             self.counts["lost"] += 1
@@ -145,12 +147,14 @@ class World:
         name = self.schedule.next_landing()
         names = self.schedule.next_together(TOGETHER_MOST)
         may_wait = self.pace.rests(self.now) and not self.schedule.is_pressed()
-        if not name or (0 < len(names) < TOGETHER_MOST and may_wait):
+        if not name or self.now < self.lands_until or (0 < len(names) < TOGETHER_MOST and may_wait):
             return False
         takes_s = self.landing.takes_s(len(names) or 1, self.landed)
         self.landing_s += takes_s
         self.landings += 1
-        self.pace.landed(self.now, self.now + takes_s)
+        self.lands_until = self.now + takes_s
+        self.pace.landed(self.now, self.lands_until)
+        heapq.heappush(self.ends, (self.lands_until, "", None))
         for each in names or (name,):
             self.waited_s += self.now - self.judged_at.pop(each)
             self.kept += self.schedule.is_kept(each)

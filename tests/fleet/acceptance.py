@@ -184,8 +184,11 @@ def check(knobs: Knobs, wanted: dict[str, str], first: str, said: str, *, alone:
     kept = [name for name, verdict in wanted.items() if verdict == "KEEP"]
     landed = repository.git("log", "--format=%(trailers:key=Expctl-Id,valueonly)", f"{first}..HEAD").split()
     assert sorted(landed) == sorted(kept), f"landed: {landed}"
-    pair = "%(trailers:key=Expctl-Record,valueonly,separator=)/%(trailers:key=Expctl-Verdict,valueonly,separator=)"
-    told = [line.split("/") for line in repository.git("log", f"--format={pair}", f"{first}..HEAD").splitlines()]
+    names, verdicts = (
+        repository.git("log", f"--format=%(trailers:key={key},valueonly)", f"{first}..HEAD").split()
+        for key in ("Expctl-Record", "Expctl-Verdict")
+    )
+    told = zip(names, verdicts, strict=True)  # those that land together have a commit in common
     recorded = [name for name, verdict in told if verdict in ("KEEP", "REJECT")]  # INVALID is none, and is measured again
     assert sorted(recorded) == sorted([*wanted, *(kept if confirmed else ())]), f"recorded: {recorded}"
     replicated = {name: len(repository.record(name).get("replications", ())) for name in kept}

@@ -18,7 +18,7 @@ from expctl.domain.ledger.model import ledger_of
 from expctl.domain.protocol.model import Build, Protocol, Target, Toolchain
 from expctl.domain.protocol.names import name_faults
 from expctl.domain.text import has_unseen, one_line
-from expctl.flow.repository.commit_messages import candidate_message, proposal_message, record_message
+from expctl.flow.repository.commit_messages import candidate_message, proposal_message, record_message, records_message
 from expctl.profiles.read_profile import read_profile
 from expctl.profiles.views.terminal import profile_lines
 from expctl.views.console import ConsoleProgress
@@ -126,6 +126,7 @@ def test_words_in_commit_messages_plant_no_trailer(words: str, repository: Repos
         candidate_message(replace(PROPOSAL, title=words, hypothesis=words), "cpu"),
         proposal_message(replace(PROPOSAL, title=words)),
         record_message(replace(RECORD, title=words, reasons=(words,))),
+        records_message([replace(RECORD, title=words, reasons=(words,))] * 2),
     )
     for message in messages:
         trailers = repository.git("interpret-trailers", "--parse", stdin=message.encode()).splitlines()

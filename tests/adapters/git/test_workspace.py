@@ -177,6 +177,21 @@ def test_an_invisible_letter_in_a_name_is_a_fault(repository: Repository, worksp
     assert "has characters that" in found
 
 
+def test_trees_are_compared_without_the_index_unless_attributes_say_how(
+    repository: Repository, workspace: GitWorkspace
+) -> None:
+    head, index = repository.head(), repository.root / ".git" / "index"
+    edited = repository.patch("src/kernel.txt", EDITED)
+    sound, tree = index.read_bytes(), tree_of(workspace, head, edited)
+    index.write_bytes(b"no index")
+    assert b"+" in workspace.difference(head, tree)
+    index.write_bytes(sound)
+    repository.write(".gitattributes", b"src/* binary\n")
+    repository.commit()
+    (repository.root / ".gitattributes").unlink()  # the index has it still
+    assert b"GIT binary patch" in workspace.difference(repository.head(), tree_of(workspace, repository.head(), edited))
+
+
 def test_a_patch_without_effect_changes_nothing() -> None:
     assert tree_faults((), ("src",), LIMITS) == ["the patch changes nothing"]
 
