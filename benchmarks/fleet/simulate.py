@@ -83,7 +83,6 @@ class World:
     landing: Landing
     pace: Pace = field(default_factory=Pace)
     landing_s: float = 0.0
-    lands_until: float = 0.0
     landings: int = 0
     waited_s: float = 0.0
     judged_at: dict[str, float] = field(default_factory=dict)
@@ -105,9 +104,10 @@ class World:
         self._turn()
         self.heads_s += time.process_time() - started
         while self.ends:
-            self.now, device, assignment = heapq.heappop(self.ends)
+            self.now = max(self.now, self.ends[0][0])
             started = time.process_time()
-            self._hear(device, assignment)
+            while self.ends and self.ends[0][0] <= self.now:  # while it landed, the head has heard nothing
+                self._hear(*heapq.heappop(self.ends)[1:])
             self._turn()
             self.heads_s += time.process_time() - started
 
@@ -118,8 +118,7 @@ class World:
 
     def _hear(self, device: str, assignment: Assignment | None) -> None:
         if assignment is None:
-            if device:  # else a landing has ended
-                self.schedule.offer(device)
+            self.schedule.offer(device)
         elif self.draw.random() < LOST:
             self.schedule.lose(device)
             self.counts["lost"] += 1
@@ -146,15 +145,13 @@ class World:
     def _land(self) -> bool:
         name = self.schedule.next_landing()
         names = self.schedule.next_together(TOGETHER_MOST)
-        may_wait = self.pace.rests(self.now) and not self.schedule.is_pressed()
-        if not name or self.now < self.lands_until or (0 < len(names) < TOGETHER_MOST and may_wait):
+        may_wait = self.pace.rests(self.now) and not self.schedule.is_pressed(unlocks=False)
+        if not name or (0 < len(names) < TOGETHER_MOST and may_wait):
             return False
         takes_s = self.landing.takes_s(len(names) or 1, self.landed)
         self.landing_s += takes_s
         self.landings += 1
-        self.lands_until = self.now + takes_s
-        self.pace.landed(self.now, self.lands_until)
-        heapq.heappush(self.ends, (self.lands_until, "", None))
+        self.pace.landed(self.now, self.now + takes_s)
         for each in names or (name,):
             self.waited_s += self.now - self.judged_at.pop(each)
             self.kept += self.schedule.is_kept(each)
@@ -162,6 +159,7 @@ class World:
             self.schedule.landed(each, str(self.kept))
             if self.landed % max(1, self.total // TENTHS) == 0:
                 self.marks.append((self.landed, resident_mib(), self.landing_s))
+        self.now += takes_s
         return True
 
     def _assign(self) -> bool:

@@ -67,40 +67,33 @@ def test_while_the_device_works_results_wait_for_each_other(tmp_path: Path) -> N
     knobs.repository.check_nothing_is_left()
 
 
-def judged(schedule: Schedule, **keeps: bool) -> None:
-    for name, keep in keeps.items():
-        schedule.enqueue(name)
-        schedule.offer(f"of {name}")
-        assignment = schedule.assign()
-        assert assignment is not None
-        schedule.judged(name, assignment.attempt, keep=keep)
-        schedule.lose(f"of {name}")  # it is free, and goes
-
-
-def test_a_keep_or_a_free_device_lets_nothing_wait() -> None:
+def test_a_keep_or_a_device_with_nothing_to_do_lets_nothing_wait() -> None:
     schedule = Schedule("0")
-    judged(schedule, P1=False, P2=False)
+    for number in range(1, 6):
+        schedule.enqueue(f"P{number}")
+        schedule.offer(f"d{number}")
+        assert schedule.assign() is not None
+    for name in ("P1", "P2"):
+        schedule.judged(name, 1, keep=False)
+        schedule.lose(f"d{name[1:]}")
     assert schedule.next_landing() == "P1"
     assert schedule.next_together(9) == ("P1", "P2")
     assert schedule.next_together(1) == ("P1",)
-    assert not schedule.is_pressed()
+    assert not schedule.is_pressed(unlocks=True)
     schedule.offer("free")
-    assert schedule.is_pressed()
-    schedule.lose("free")
-    judged(schedule, P3=True)
-    assert schedule.is_pressed()
+    assert schedule.is_pressed(unlocks=True)
+    assert not schedule.is_pressed(unlocks=False)
+    schedule.judged("P4", 1, keep=True)
+    assert not schedule.is_pressed(unlocks=False)  # P3 is before it, and still runs
+    schedule.judged("P3", 1, keep=True)
+    assert schedule.is_pressed(unlocks=False)
     for name in ("P1", "P2", "P3"):
         assert schedule.next_landing() == name
         schedule.landed(name, "0")
-    for name in ("P4", "P5"):
-        schedule.enqueue(name)
-        schedule.offer(f"of {name}")
-        assert schedule.assign() is not None
-    schedule.judged("P5", 1, keep=True)
-    schedule.lose("of P5")
-    assert not schedule.is_pressed()  # P4 is before it, and still runs
-    assert schedule.next_landing() == ""
     assert schedule.next_together(9) == ()
+    schedule.judged("P5", 1, keep=False)
+    assert schedule.is_pressed(unlocks=False)  # nothing runs
+    assert schedule.next_together(9) == ("P5",)
 
 
 def test_a_head_rests_after_a_landing_for_a_multiple_of_what_that_took() -> None:

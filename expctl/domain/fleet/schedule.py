@@ -205,9 +205,11 @@ class Schedule:
                 found[entry.id] = None
         return tuple(found)
 
-    def is_pressed(self) -> bool:
-        """Would anything wait for a landing of what is not kept? A free device may, and a KEEP before which all is judged."""
-        if self._idle:
+    def is_pressed(self, *, unlocks: bool) -> bool:
+        """Would anything wait for a landing of what is not kept? A free device, if that `unlocks` others; a KEEP before which
+        all is judged; the end, if no device works.
+        """
+        if not self._runs or (unlocks and self._idle):
             return True
         entries = (self._entries[name] for name in self._order)
         first = next((entry for entry in entries if entry.state is not State.JUDGED or entry.keep), None)

@@ -61,6 +61,7 @@ class Head:
     schedule: Schedule = field(init=False)
     workers: Workers = field(init=False)
     head: str = ""  # at which the queue was read
+    unlocks: bool = False  # does a proposal of that queue wait for the results of others?
     reported: set[tuple[str, State]] = field(default_factory=set)
     branch: str = ""
     waits_for: str = ""
@@ -135,6 +136,7 @@ class Head:
             for name in ready:
                 if self.workers.refused.get(name) != self.schedule.kernel:
                     self.schedule.enqueue(name, attempts=self.attempts.last(name))
+            self.unlocks = any(each.state is State.WAITING for each in entries)
             for each in entries:
                 if each.state not in (State.READY, State.WAITING):
                     self.schedule.withdraw(each.id)
@@ -215,7 +217,9 @@ class Head:
 
     def _may_wait(self) -> bool:
         """May what is not kept wait for others to land with? Not if anything else would wait for it."""
-        return self.pace.rests(time.monotonic()) and not self.schedule.is_pressed() and not self.context.stop_requested()
+        if self.context.stop_requested() or self.schedule.is_pressed(unlocks=self.unlocks):
+            return False
+        return self.pace.rests(time.monotonic())
 
     def _land(self, attempts: list[Attempt], second: Attempt | None) -> list[tuple[Attempt, Outcome | None]]:
         """Land attempts together, or else the first alone; return those that have landed."""
