@@ -19,7 +19,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from statistics import linear_regression
+from statistics import linear_regression, median
 from typing import Any, get_args
 
 from benchmarks.fleet.landing import Cost, landing_cost
@@ -48,26 +48,27 @@ TENTHS = 10
 
 @dataclass(frozen=True, slots=True)
 class Landing:
-    """What a landing costs the processor: ms of one alone, and of several `together`, for each and for the landing as a whole;
-    each a line (slope, intercept) over the number of records.
+    """What a landing costs the processor: ms of one alone, and of several together, for the landing as a whole, each a line
+    (slope, intercept) over the number of records; and for `each` of several, whatever the records: profiles show no difference.
     """
 
     alone: tuple[float, float]
-    each: tuple[float, float]
+    each: float
     whole: tuple[float, float]
 
     @staticmethod
     def of(measured: Mapping[int, Mapping[int, Cost]]) -> "Landing":
         """`measured` is number of records -> number of experiments that landed together -> cost of one of them."""
         records = [*measured]
-        each = [(MANY * cost[MANY].cpu_ms - FEW * cost[FEW].cpu_ms) / (MANY - FEW) for cost in measured.values()]
-        whole = [FEW * (cost[FEW].cpu_ms - one) for cost, one in zip(measured.values(), each, strict=True)]
-        return Landing(line(records, [cost[1].cpu_ms for cost in measured.values()]), line(records, each), line(records, whole))
+        costs = [*measured.values()]
+        each = median((MANY * cost[MANY].cpu_ms - FEW * cost[FEW].cpu_ms) / (MANY - FEW) for cost in costs)
+        whole = [FEW * (cost[FEW].cpu_ms - each) for cost in costs]
+        return Landing(line(records, [cost[1].cpu_ms for cost in costs]), each, line(records, whole))
 
     def takes_s(self, together: int, records: int) -> float:
         """Return what landing so many takes beside so many records."""
-        parts = ((self.alone, 1),) if together == 1 else ((self.whole, 1), (self.each, together))
-        return sum(count * (slope * records + fixed) for (slope, fixed), count in parts) / 1000
+        (slope, fixed), each = (self.alone, 0.0) if together == 1 else (self.whole, self.each)
+        return (slope * records + fixed + each * together) / 1000
 
 
 @dataclass(slots=True)
@@ -259,6 +260,7 @@ def main() -> int:
     for records, costs in measured.items():
         told = "; ".join(f"{size} together {cost.cpu_ms:.0f} and {cost.wall_ms:.0f}" for size, cost in sorted(costs.items()))
         print(f"landing beside {records} records, ms of the processor and by the clock, each: {told}")
+    print(f"of that {world.landing.each:.0f} ms each when several land together, whatever the records")
     print(
         f"{world.landings} landings, of {world.landed / world.landings:.1f} in the mean; "
         f"a result waits {world.waited_s / world.landed:.0f} s for its own, while its device works on"
