@@ -1,6 +1,5 @@
 """Write experiment.yaml, and read it strictly."""
 
-import functools
 import json
 from pathlib import PurePosixPath
 
@@ -60,7 +59,6 @@ def proposal_bytes(proposal: Proposal) -> bytes:
     )
 
 
-@functools.lru_cache(maxsize=512)  # a landing asks for the same one several times
 def proposal_of(text: bytes, folder: str) -> Proposal:
     """Parse experiments/ID/experiment.yaml, `folder` being experiments/ID. Raises Refused with every problem in it."""
     where = f"{folder}/experiment.yaml"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from expctl.adapters.codec.record_codec import blind_of, profile_of, record_in, record_of, rivals_of, samples_of, typed_json
+from expctl.adapters.git.known_objects import keep_last
 from expctl.adapters.git.objects import lost_object
 from expctl.adapters.git.reader import EXPERIMENTS
 from expctl.adapters.index import queries
@@ -66,6 +67,7 @@ class GitLibrary:
         self._git = reader
         self._index = index or RecordIndex(reader, None)
         self._kept = YamlCache(self._index)
+        self._proposals: dict[tuple[str, bytes], Proposal] = {}  # by folder and bytes: a landing reads its own several times
 
     def protocol(self, commit: str) -> Protocol:
         """Read protocol.yaml of `commit`. Raises Refused if it is missing, or with every problem in it."""
@@ -169,8 +171,11 @@ class GitLibrary:
                 where=f"{folder}/change.patch at {commit[:10]}",
                 hint=f"mend it and commit, or expctl withdraw {experiment} --why WHY",
             )
+        key = (folder, proposal_text)
+        if key not in self._proposals:
+            keep_last(self._proposals, key, proposal_of(proposal_text, folder))
         return Queued(
-            proposal=self._with_probe(commit, proposal_of(proposal_text, folder), folder),
+            proposal=self._with_probe(commit, self._proposals[key], folder),
             patch=patch,
             content=content_of(proposal_text, patch),
             ticket=_ticket(ticket, folder),
