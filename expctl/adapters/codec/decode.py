@@ -37,6 +37,7 @@ class Scalar(Struct, frozen=True):
 
 
 UNKNOWN_KEY = ": unknown key"
+PLAIN = frozenset({str, int, float, bool})  # a value of just such a type is its own form
 
 
 class Problems:
@@ -53,6 +54,8 @@ class Problems:
 
 def decode(raw: object, wanted: Any, problems: Problems, path: str = "") -> Any:
     """Return `raw`, found at `path` in a file, as a value of type `wanted`; on a problem, add it to `problems`, return None."""
+    if type(raw) is wanted and wanted in PLAIN:
+        return raw
     origin = typing.get_origin(wanted)
     arguments = typing.get_args(wanted)
     if origin in (typing.Union, types.UnionType):
@@ -76,6 +79,8 @@ def decode(raw: object, wanted: Any, problems: Problems, path: str = "") -> Any:
 def encode(value: object) -> Any:
     """Return `value` as dicts, lists and text or numbers, without fields that hold their default."""
     kind: Any = type(value)
+    if kind in PLAIN:
+        return value
     if _has_fields(kind):
         return {
             field.name: encode(content)
@@ -85,12 +90,13 @@ def encode(value: object) -> Any:
     if isinstance(value, StrEnum):
         return value.value
     if isinstance(value, tuple | list):
-        return [encode(item) for item in value]
+        return [item if type(item) in PLAIN else encode(item) for item in value]
     if isinstance(value, Mapping):
         return {str(key): encode(item) for key, item in value.items()}
     return value
 
 
+@functools.cache
 def _has_fields(wanted: Any) -> bool:
     return isinstance(wanted, type) and (issubclass(wanted, Struct) or hasattr(wanted, "__dataclass_fields__"))
 
@@ -146,6 +152,8 @@ def _decode_tuple(raw: object, arguments: tuple[Any, ...], problems: Problems, p
     if not isinstance(raw, list | tuple):
         return problems.add(path, "a list", raw)
     if len(arguments) == 2 and arguments[1] is Ellipsis:
+        if arguments[0] in PLAIN and {*map(type, raw)} <= {arguments[0]}:
+            return tuple(raw)
         return tuple(decode(item, arguments[0], problems, f"{path}[{i}]") for i, item in enumerate(raw))
     if len(raw) != len(arguments):
         return problems.add(path, f"a list of {len(arguments)}", raw)
