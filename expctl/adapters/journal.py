@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from io import FileIO
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 from msgspec import Struct
 
@@ -38,6 +38,14 @@ class _Read:
     events: tuple[Any, ...] | None = None
 
 
+class _End(NamedTuple):
+    """Where a journal ends: how many bytes and lines it has, and the checksum of the last one."""
+
+    size: int
+    lines: int
+    sum: str
+
+
 class FileJournal:
     """The journals of unfinished runs in `folder`, with events of `kinds` by name. If `heals`, reading a journal removes a torn
     last line from the file, which is safe only while no run writes to it. Unless `flushes`, lines outlive a killed process and
@@ -48,6 +56,7 @@ class FileJournal:
         self._folder, self._heals, self._kinds, self._flushes = folder, heals, kinds, flushes
         self._reserve = Reserve(folder.parent)
         self._last = _Read(folder)
+        self._ends: dict[str, _End] = {}  # as of what was appended here, so that the next append needs no look at it
 
     def unfinished(self) -> tuple[str, ...]:
         """Return the ids of the experiments with an unfinished run, sorted."""
@@ -71,9 +80,9 @@ class FileJournal:
         removes a half-written line.
         """
         self._reserve.refill()
-        lines = self._read(experiment).lines
-        previous, text = lines[-1]["sum"] if lines else START, ""
-        for number, event in enumerate(events, start=len(lines)):
+        end, text = self._end(experiment), ""
+        previous = end.sum
+        for number, event in enumerate(events, start=end.lines):
             line: dict[str, Any] = {"seq": number, "prev": previous, "type": type(event).__name__, "data": encode(event)}
             previous = _checksum(line)
             text += json.dumps({**line, "sum": previous}, separators=(",", ":"), allow_nan=False) + "\n"
@@ -81,22 +90,31 @@ class FileJournal:
         path.parent.mkdir(parents=True, exist_ok=True)
         write = _write if self._flushes else _add
         try:
-            write(path, text.encode(), is_first=not lines)
+            write(path, text.encode(), is_first=not end.lines)
         except OSError as error:
             if error.errno not in FULL or not self._reserve.release():
                 raise
             self._read(experiment)  # removes the half line that the failed write left
-            write(path, text.encode(), is_first=not lines)
+            write(path, text.encode(), is_first=not end.lines)
             trouble = explained(error)
             assert trouble is not None  # noqa: S101  that is what FULL says
             raise trouble from error
+        self._ends[experiment] = _End(end.size + len(text), end.lines + len(events), previous)
 
     def forget(self, experiment: str) -> None:
         """Delete the journal of an experiment whose record is committed."""
         self._path(experiment).unlink(missing_ok=True)
+        self._ends.pop(experiment, None)
 
     def _path(self, experiment: str) -> Path:
         return self._folder / f"{experiment}.jsonl"
+
+    def _end(self, experiment: str) -> _End:
+        known, path = self._ends.get(experiment), self._path(experiment)
+        if known is not None and path.is_file() and path.stat().st_size == known.size:
+            return known
+        lines = self._read(experiment).lines
+        return _End(path.stat().st_size if lines else 0, len(lines), lines[-1]["sum"] if lines else START)
 
     def _read(self, experiment: str) -> _Read:
         path, last = self._path(experiment), self._last

@@ -129,6 +129,27 @@ def test_who_has_read_a_journal_sees_what_others_append_to_it_and_do_to_it(tmp_p
     assert ours.read("P1") == LIFE
 
 
+def test_who_appends_to_a_journal_goes_on_after_what_others_did_to_it(tmp_path: Path) -> None:
+    ours, file = journal_of(tmp_path, LIFE[:1]), file_of(tmp_path)
+    FileJournal(tmp_path / "journal").append("P1", LIFE[1])
+    ours.append("P1", LIFE[2])
+    with open(file, "ab") as torn:
+        torn.write(b'{"seq":3,"prev"')
+    ours.append("P1", LIFE[3])
+    assert ours.read("P1") == FileJournal(tmp_path / "journal").read("P1") == LIFE
+    FileJournal(tmp_path / "journal").forget("P1")
+    ours.append("P1", LIFE[0])
+    assert FileJournal(tmp_path / "journal").read("P1") == LIFE[:1]
+
+
+def test_an_append_costs_what_it_appends_and_reads_nothing_of_what_it_wrote_before(tmp_path: Path) -> None:
+    ours, file = journal_of(tmp_path, LIFE[:2]), file_of(tmp_path)
+    file.write_bytes(b"x" * file.stat().st_size)
+    ours.append("P1", LIFE[2])
+    with refuses("journal-damaged"):
+        ours.read("P1")
+
+
 def test_an_experiment_without_a_journal_leaves_what_was_read_of_another(tmp_path: Path) -> None:
     journal = journal_of(tmp_path, LIFE[:2])
     journal.append("P2", LIFE[0])
