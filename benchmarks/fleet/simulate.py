@@ -202,19 +202,21 @@ def journal_cost(folder: Path, experiments: int, rounds: int) -> tuple[float, fl
     )
     events += [Measured(round=number, samples=samples) for number in range(rounds)]
     started, size = time.process_time(), 0
-    for number in range(experiments):
-        name = f"P{number}"
+    names = [f"P{number}" for number in range(experiments)]
+    for name in names:
         attempts.begin(Assigned(id=name, attempt=1, device="d", kind="cpu", worker="w", base=hash_, kernel=hash_))
-        for at, event in enumerate(events):
+    for at, event in enumerate(events):  # as devices tell them that work at the same time
+        for name in names:
             attempts.tell(Told(device="d", id=name, attempt=1, number=at, event=event))
+    for name in names:
         judged = Judged(facts={"cpu": "x" * 40}, walls=Walls())
         attempts.judged(Finished(device="d", id=name, attempt=1, judged=judged))
         size += (folder / f"{name}.1.jsonl").stat().st_size
         if len(attempts.newest(name).run) != len(events):
             raise RuntimeError("the journal has not taken what it was told")
-    for number in range(experiments):
-        attempts.newest(f"P{number}")
-        attempts.retire(f"P{number}", 1)
+    for name in names:
+        attempts.newest(name)
+        attempts.retire(name, 1)
     return 1000 * (time.process_time() - started) / experiments, size / experiments / 1024
 
 
