@@ -1,5 +1,7 @@
 """Made-up attempts of a fleet at the queued experiments of a repository: nothing is built or timed."""
 
+import subprocess
+import tempfile
 from io import StringIO
 from pathlib import Path
 
@@ -27,10 +29,14 @@ TARGET, DEVICE = "here", "d1"
 
 
 def attempts_at(repository: Path, *, slower_percent: float = 3.0) -> list[Attempt]:
-    """Return an attempt at each experiment that has no record, in the order of the queue."""
-    context = context_of(repository)
-    known = context.library.experiments(context.workspace.head())
-    return [_attempt(context, name, slower_percent) for name, verdict in known.items() if verdict is None]
+    """Return an attempt at each experiment that has no record, in the order of the queue. Candidates are made in a clone, as by
+    a worker: the repository has none of them.
+    """
+    with tempfile.TemporaryDirectory(prefix="fleet-worker-") as folder:
+        subprocess.run(["git", "clone", "-q", repository, folder], check=True)
+        context = context_of(Path(folder))
+        known = context.library.experiments(context.workspace.head())
+        return [_attempt(context, name, slower_percent) for name, verdict in known.items() if verdict is None]
 
 
 def context_of(repository: Path) -> Context:
