@@ -7,6 +7,7 @@ from expctl.domain.errors import Refused
 from expctl.domain.experiment.proposal_files import Queued
 from expctl.domain.patch.merge import Merged
 from expctl.domain.patch.policy import FOLDER, REGULAR, has_unfit_name, patch_faults, tree_faults
+from expctl.domain.patch.unified_diff import parse_diff
 from expctl.domain.protocol.model import Protocol, inside
 from expctl.domain.run.step_result import Available, Failed, Unavailable
 from expctl.domain.text import one_line
@@ -213,12 +214,16 @@ def tree_on(workspace: Workspace, base: str, queued: Queued) -> str | Failed:
 
 
 def patch_on(workspace: Workspace, base: str, queued: Queued) -> bytes:
-    """Return the queued patch as a diff against `base`. One made on another commit is merged; if that fails, it stays
-    unchanged.
+    """Return the queued patch as a diff against `base`: one made on another commit is merged if the files that it changes differ
+    there. It stays unchanged if they don't, or if that fails.
     """
     origin = queued.ticket.base if queued.ticket is not None else ""
     tree = tree_on(workspace, base, queued) if origin not in ("", base) else None
-    return workspace.difference(base, tree) if isinstance(tree, str) else queued.patch
+    if not isinstance(tree, str):
+        return queued.patch
+    paths = {path for each in parse_diff(queued.patch) for path in (each.old, each.new) if path}
+    paths |= {each.path for each in workspace.changed_files(base, tree)}
+    return workspace.difference(base, tree) if workspace.differs(origin, base, sorted(paths)) else queued.patch
 
 
 def moved_meanwhile(workspace: Workspace, head: str) -> Refused:
