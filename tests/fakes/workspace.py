@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -160,6 +161,9 @@ class FakeWorkspace:
 
     def who_added(self, commit: str, path: str) -> str:
         return self.committed_by or f"Who added {path} <{commit}@example.org>"
+
+    def gathered(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def pin(self, *, base: str, tree: str, message: str, ref: str, author: str = "") -> str:
         self.authors[ref] = author

@@ -54,6 +54,10 @@ class Stage(NamedTuple):
         assert sorted(told) == sorted(names)
         context = context_of(self.root)
         head = context.workspace.head()
+        for name in names:
+            record = context.library.record(head, name)
+            assert record is not None
+            assert self.git("rev-parse", f"refs/expctl/{name}").strip() == record.candidate
         ledger = context.workspace.read_file(head, "ledger.md")
         assert ledger == render(read_ledger(context.library, head)).encode()
         assert self.git("status", "--porcelain") == MINE
@@ -133,6 +137,20 @@ def test_a_file_of_the_user_in_the_way_is_kept_and_nothing_lands(stage: Stage, t
     assert refused.value.code == "own-files-not-committed"
     assert (here.root / "ledger.md").read_text() == "mine\n"
     assert here.records() == {}
+
+
+def test_each_of_several_takes_two_processes_of_git(stage: Stage, tmp_path: Path) -> None:
+    started = [0, 0]
+    for at, count in enumerate((2, 4)):
+        context = context_of(stage.copy(tmp_path / str(count)).root)
+
+        def watch(_frame: FrameType, event: str, function: object, at: int = at) -> None:
+            started[at] += event == "c_call" and getattr(function, "__name__", "") in ("fork_exec", "posix_spawn")
+
+        sys.setprofile(watch)
+        land_together(context, stage.attempts[:count])
+        sys.setprofile(None)
+    assert started[1] - started[0] <= 2 * 2, started
 
 
 def land_killed(stage: Stage, step: int = 0) -> int:

@@ -42,6 +42,11 @@ class Objects:
         self._trees[name] = dict(lines)
         return name
 
+    def take(self, others: "Objects") -> None:
+        """Add all objects of others."""
+        self._found |= others._found
+        self._trees |= others._trees
+
     def ids(self) -> list[str]:
         """Return the ids of all of them."""
         return [name.hex() for name in self._found]

@@ -31,6 +31,10 @@ class KnownObjects:
     """A limited memory of objects, by id, and of what names lead to."""
 
     def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Forget all of them."""
         self._objects: dict[str, tuple[bytes, bytes]] = {}
         self._names: dict[str, str] = {}
         self._entries: dict[str, Tree] = {}

@@ -27,6 +27,7 @@ NO_INDEX = "all,-index"
 """What git shall make durable where the index is a temporary one: it is made again after a loss of power, or copied durably."""
 
 COMMITTED = re.compile(rb"^committer .*> (\d+) [+-]\d{4}$", re.MULTILINE)
+PARENT = re.compile(rb"tree [0-9a-f]+\nparent ([0-9a-f]+)\n")
 LOST = re.compile("not a valid object|bad object|unable to read|invalid object|missing blob|not a valid .* name")
 
 
@@ -94,6 +95,9 @@ class GitPlumbing(GitReader):
 
     def parent(self, commit: str) -> str:
         """Return the first parent of a commit. Raises MachineTrouble for a root commit."""
+        made = PARENT.match((self.known.get(commit) or (b"", b""))[1])  # by this process; git may not have it yet
+        if made:
+            return made[1].decode()
         return self.resolve(f"{commit}^") or self.must(["rev-parse", f"{commit}^"])
 
     def committed_at(self, commit: str) -> int:

@@ -3,7 +3,7 @@
 import contextlib
 import hashlib
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from secrets import token_hex
 
@@ -40,6 +40,59 @@ class GitTrees(GitPlumbing):
         super().__init__(place, known, server)
         self._read_tree: tuple[str, bytes] | None = None  # a commit, and the index that git made of it
         self._rebased: dict[tuple[str, str, bytes], str] = {}  # base, origin and patch -> tree
+        self._gathers = False
+        self._unwritten: Objects | None = None  # of a block of `gathered`
+        self._refs: dict[str, str] = {}  # to be set at its end
+
+    @contextlib.contextmanager
+    def gathered(self) -> Iterator[None]:
+        """Candidates that are made and pinned within the block are written at its end, by two processes of git for all of them.
+        What git is asked before that is asked after it has these objects. If the block fails, no ref is set.
+        """
+        self._gathers = True
+        try:
+            yield
+            self._write_gathered()
+            if self._refs:
+                lines = "".join(f"update {ref} {commit}\n" for ref, commit in self._refs.items())
+                self.must(["update-ref", "--stdin"], stdin=lines.encode())
+        except BaseException:  # git may lack what was made
+            self._rebased.clear()
+            self.known.forget()
+            raise
+        finally:
+            self._gathers, self._unwritten, self._refs = False, None, {}
+
+    def call(
+        self, arguments: Sequence[str], *, stdin: bytes | None = None, env: Mapping[str, str] | None = None
+    ) -> tuple[int, bytes, str]:
+        """Run git, as any GitPlumbing does, with all that was made so far."""
+        self._write_gathered()
+        return super().call(arguments, stdin=stdin, env=env)
+
+    def _write(self, objects: Objects) -> None:
+        if self._gathers:
+            self._unwritten = self._unwritten or Objects(objects.ids()[0])
+            self._unwritten.take(objects)
+        elif not self._renewed(objects.ids()):
+            self.must(["unpack-objects", "-q"], stdin=objects.pack())
+        objects.remember(self.known)
+
+    def _write_gathered(self) -> None:
+        objects, self._unwritten = self._unwritten, None
+        if objects is None:
+            return
+        try:
+            self.must(["unpack-objects", "-q"], stdin=objects.pack())
+        except BaseException:
+            self._unwritten = objects  # to be tried again at the end
+            raise
+
+    def _set_ref(self, ref: str, commit: str) -> None:
+        if self._gathers:
+            self._refs[ref] = commit
+        else:
+            self.must(["update-ref", ref, commit])
 
     def candidate_tree(self, base: str, patch: bytes) -> str | Failed:
         """Return the id of the tree of `base` with `patch` applied, or Failed if it doesn't apply. Checks nothing out."""
@@ -89,7 +142,8 @@ class GitTrees(GitPlumbing):
             return {}
         with self._scratch_index() as (index, env):
             index.write_bytes(index_of(items | others))
-            if self.call(words, stdin=patch, env=env)[0]:
+            ask = super().call if words is APPLY else self.call  # which looks at nothing but index and patch
+            if ask(words, stdin=patch, env=env)[0]:
                 return {}
             after = entries_in(index.read_bytes(), origin)
         if after is None or not after.keys() <= {*paths, *others}:
@@ -110,9 +164,7 @@ class GitTrees(GitPlumbing):
             ).hex()
         except (LookupError, FileExistsError):
             return None
-        if not self._renewed(objects.ids()):
-            self.must(["unpack-objects", "-q"], stdin=objects.pack())
-        objects.remember(self.known)
+        self._write(objects)
         return tree
 
     def _renewed(self, ids: Sequence[str]) -> bool:

@@ -129,11 +129,12 @@ class GitWorkspace(GitTrees):
 
     def pin(self, *, base: str, tree: str, message: str, ref: str, author: str = "") -> str:
         """Commit `tree` by `author` ("": expctl) on `base`, with its date; set `ref` to the new commit, return the id."""
-        date, pinned = f"{self.committed_at(base)} +0000", self.ref(ref)
-        if pinned and self.contents(pinned) == commit_text(tree, (base,), message, date, AUTHOR, author):
-            return pinned  # it was made before, as by the head of a fleet that was killed
-        commit = self.commit_tree(base=base, tree=tree, message=message, author=author)
-        self.must(["update-ref", ref, commit])
+        new, date = Objects(base), f"{self.committed_at(base)} +0000"
+        commit = new.add("commit", commit_text(tree, (base,), message, date, AUTHOR, author)).hex()
+        if self.ref(ref) != commit:  # else it was made before, as by the head of a fleet that was killed
+            self._write(new)
+            self.known.name(f"{commit}:", tree)
+            self._set_ref(ref, commit)
         return commit
 
     def commit_tree(self, *, base: str, tree: str, message: str, author: str = "") -> str:

@@ -142,10 +142,11 @@ def land_together(context: Context, attempts: Sequence[Attempt]) -> dict[str, Ou
         head, unfinished = workspace.head(), {*context.journal.unfinished(), *experiments_beside(context)}
         branch = preflight.check_workspace(workspace, context.library.protocol(head).scope, *names)
         found: dict[str, Settled] = {}
-        for name, attempt in zip(names, attempts, strict=True):
-            with suppress(Refused):
-                if name not in unfinished and (ready := _settled(context, attempt, head, branch)) is not None:
-                    found[name] = ready
+        with workspace.gathered():
+            for name, attempt in zip(names, attempts, strict=True):
+                with suppress(Refused):
+                    if name not in unfinished and (ready := _settled(context, attempt, head, branch)) is not None:
+                        found[name] = ready
         if len(found) < LEAST:
             return {}
         context.progress.step("landing", f"{one_line(', '.join(found), 100)}: none is kept, so one commit has them all")

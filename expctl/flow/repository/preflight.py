@@ -214,7 +214,7 @@ def tree_on(workspace: Workspace, base: str, queued: Queued) -> str | Failed:
 
 
 def patch_on(workspace: Workspace, base: str, queued: Queued) -> bytes:
-    """Return the queued patch as a diff against `base`: one made on another commit is merged if the files that it changes differ
+    """Return the queued patch as a diff against `base`: one made on another commit is merged if the files it changes differ
     there. It stays unchanged if they don't, or if that fails.
     """
     origin = queued.ticket.base if queued.ticket is not None else ""

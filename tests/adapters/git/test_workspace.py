@@ -12,7 +12,7 @@ import pytest
 from expctl.adapters.git.captured_changes import CapturedChanges
 from expctl.adapters.git.reader import locate
 from expctl.adapters.git.workspace import GitWorkspace
-from expctl.domain.errors import MachineTrouble
+from expctl.domain.errors import MachineTrouble, Refused
 from expctl.domain.patch.policy import tree_faults
 from expctl.domain.protocol.model import PatchLimits
 from expctl.domain.run.step_result import Failed
@@ -223,6 +223,51 @@ def test_to_pin_in_another_clone_gives_the_same_commit(repository: Repository, w
     clone.git("config", "user.name", "somebody else")
     clone.git("config", "i18n.commitEncoding", "latin1")
     assert pin(GitWorkspace(locate(clone.root)), clone) == pin(workspace, repository)
+
+
+def test_candidates_that_are_gathered_are_written_together(repository: Repository, workspace: GitWorkspace) -> None:
+    head, patch = repository.head(), repository.patch("src/kernel.txt", EDITED)
+    with workspace.gathered():
+        tree = workspace.rebased_tree(head, patch, origin=head)
+        assert isinstance(tree, str)
+        pinned = [workspace.pin(base=head, tree=tree, message=f"P{at}\n", ref=f"refs/expctl/P{at}") for at in (1, 2)]
+        assert [each.path for each in workspace.changed_files(head, tree)] == ["src/kernel.txt"]
+        assert workspace.parent(pinned[0]) == head
+        assert repository.git("for-each-ref", "refs/expctl") == ""
+        assert not GitWorkspace(workspace.place).ref(pinned[0])
+        assert b"+" in workspace.difference(head, tree)  # git has it now
+        assert repository.git("cat-file", "-t", pinned[1]).strip() == "commit"
+    assert repository.git("rev-parse", "refs/expctl/P1", "refs/expctl/P2").split() == pinned
+    assert repository.git("show", f"{pinned[1]}:src/kernel.txt").encode() == EDITED
+    assert repository.git("fsck", "--strict", "--no-dangling") == ""
+
+
+def test_what_was_gathered_in_vain_is_made_again(repository: Repository, workspace: GitWorkspace) -> None:
+    head, patch = repository.head(), repository.patch("src/kernel.txt", EDITED)
+
+    def pinned() -> str:
+        tree = workspace.rebased_tree(head, patch, origin=head)
+        assert isinstance(tree, str)
+        return workspace.pin(base=head, tree=tree, message="P1\n", ref="refs/expctl/P1")
+
+    def gather(failure: BaseException | None) -> None:
+        with workspace.gathered():
+            pinned()
+            if failure is not None:
+                raise failure
+
+    with pytest.raises(KeyboardInterrupt):
+        gather(KeyboardInterrupt())
+    lock = repository.root / ".git/refs/expctl/P1.lock"
+    lock.parent.mkdir(parents=True)
+    lock.touch()
+    with pytest.raises(Refused):
+        gather(None)
+    lock.unlink()
+    assert repository.git("for-each-ref", "refs/expctl") == ""
+    commit = pinned()
+    assert repository.git("rev-parse", "refs/expctl/P1").strip() == commit
+    assert repository.git("fsck", "--strict", "--no-dangling") == ""
 
 
 def test_a_pinned_candidate_survives_gc(repository: Repository, workspace: GitWorkspace) -> None:
