@@ -156,6 +156,9 @@ class FakeWorkspace:
     def patch_identity(self, patch: bytes) -> str:
         return hashlib.sha256(patch).hexdigest()[:8]
 
+    def read_patch_identities(self, patches: Sequence[bytes]) -> None:
+        pass
+
     def author(self) -> str:
         return "A. User <user@example.org>"
 

@@ -12,7 +12,7 @@ from expctl.adapters.git.failures import unreadable_part
 from expctl.adapters.git.known_objects import FOLDER, Entry, KnownObjects
 from expctl.adapters.git.object_server import ObjectServer
 from expctl.adapters.git.objects import GitObjects
-from expctl.adapters.git.patch_header import with_headers
+from expctl.adapters.git.patch_ids import patch_ids
 from expctl.domain.errors import Refused
 from expctl.files.own_file import BYTES_MAX
 from expctl.files.permission import permission_mend
@@ -44,9 +44,6 @@ HEAD = "HEAD^{commit}"
 HEADS = "refs/heads/"
 OBJECT = re.compile("[0-9a-f]{40,}")
 EXPERIMENTS = "experiments"
-PATCH_IDS_MAX = 4096
-_patch_ids: dict[bytes, str] = {}
-"""sha256 of a patch -> its identity: each proposal is compared with all that wait, and asking git takes 2 ms."""
 
 
 def locate(start: Path) -> Place:
@@ -286,13 +283,14 @@ class GitReader(GitObjects):
 
     def patch_identity(self, patch: bytes) -> str:
         """Return git's stable patch id, which ignores line numbers and white space; empty for a patch without a change."""
-        key = hashlib.sha256(patch).digest()
-        if key not in _patch_ids:
-            words = self._ask(["patch-id", "--stable"], stdin=with_headers(patch)).stdout.decode().split()
-            if len(_patch_ids) >= PATCH_IDS_MAX:
-                _patch_ids.clear()
-            _patch_ids[key] = words[0] if words else ""
-        return _patch_ids[key]
+        return patch_ids([patch], self._patch_ids)[0]
+
+    def read_patch_identities(self, patches: Sequence[bytes]) -> None:
+        """Read what `patch_identity` returns of several patches, by one process of git."""
+        patch_ids(patches, self._patch_ids)
+
+    def _patch_ids(self, text: bytes) -> bytes:
+        return self._ask(["patch-id", "--stable"], stdin=text).stdout
 
     def _ask(
         self, arguments: Sequence[str], stdin: bytes = b"", *, accepted: Sequence[int] = (0,), user_config: bool = False

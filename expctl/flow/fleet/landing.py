@@ -142,6 +142,7 @@ def land_together(context: Context, attempts: Sequence[Attempt]) -> dict[str, Ou
         head, unfinished = workspace.head(), {*context.journal.unfinished(), *experiments_beside(context)}
         branch = preflight.check_workspace(workspace, context.library.protocol(head).scope, *names)
         found: dict[str, Settled] = {}
+        workspace.read_patch_identities([*_patches(context, attempts)])
         with workspace.gathered():
             for name, attempt in zip(names, attempts, strict=True):
                 with suppress(Refused):
@@ -156,6 +157,12 @@ def land_together(context: Context, attempts: Sequence[Attempt]) -> dict[str, Ou
         for name, each in found.items()
         if commit
     }
+
+
+def _patches(context: Context, attempts: Sequence[Attempt]) -> Iterator[bytes]:
+    for assigned in (each.assigned for each in attempts):
+        with suppress(Refused):
+            yield context.library.queued(assigned.base, assigned.id).patch
 
 
 def _settled(context: Context, attempt: Attempt, head: str, branch: str) -> Settled | None:
