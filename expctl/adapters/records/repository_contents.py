@@ -147,6 +147,7 @@ class GitLibrary:
 
         folder = f"{EXPERIMENTS}/{check_id(experiment)}"
         names = {name: f"{commit}:{folder}/{name}" for name in PROPOSAL}
+        self._git.read_ahead(names.values())  # and keep them: a run reads its own on several commits
         found = self._git.read_blobs(names.values())
         proposal_text, patch, ticket = (found.get(name) for name in names.values())
         if proposal_text is None or patch is None:
