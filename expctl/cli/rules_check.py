@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 if TYPE_CHECKING:
     import typer
 
-FREE = "free: no do-not-repeat rule knows this change"
-
 
 def check(
     patch: Annotated[Path, typer.Argument(help="A unified diff against HEAD.")],
@@ -46,66 +44,20 @@ def _refuses(patch: Path, precondition: str, assume: Sequence[str], *, as_json: 
     contents = user_file.contents(patch, "the patch", bytes_max=PATCH_BYTES_MAX)
     git = wiring.reader(place := wiring.here())
     head, book = git.found_head(), wiring.rulebook(place, git, assumed(assume))
-    if book.is_free(head, contents):
-        _say_free(as_json)
-        return False
-    from expctl.flow.rules.repeat_check import evidence, lapse_text, matching_rules, refusal
+    answer = book.kept(head, contents) if not precondition else None
+    if answer is None:
+        from expctl.flow.rules.whole_answer import whole_answer
 
-    misfits = book.misfits(head, contents)
-    if misfits is None:
-        raise Refused(
-            "the file is no patch, so no rule can be compared with it",
-            code="not-a-patch",
-            expected="a unified diff of text: --- and +++ with a name, then hunks that change something",
-            found=f"{len(contents)} bytes without one",
-            where=str(patch),
-            hint="git diff > my.patch makes such a file",
-        )
-    found, near = matching_rules(book, head, contents)
-    if not found and not near and not misfits:
-        book.keep_free(head, contents)
-        _say_free(as_json)
-        return False
-    from expctl.domain.text import one_line, written_reason
-
-    closed = [match for match, changed in found if not changed]
-    refused = bool(closed) and not written_reason(precondition)
+        answer = whole_answer(book, head, contents, precondition, str(patch))
+        if not precondition:
+            book.keep(head, contents, answer)
     if as_json:
-        matched = [
-            {
-                "rule": match.record.id,
-                "level": match.level,
-                "likeness": match.likeness,
-                "reasons": match.record.reasons,
-                "changed": changed,
-            }
-            for match, changed in found
-        ]
-        close = [{"rule": each.record.id, "percent": each.percent} for each in near]
-        print_json({"refused": refused, "matches": matched, "near": close, "misfits": misfits}, schema="rules-check/1")
-        return refused
-    if refused:
-        raise refusal(closed[0], "", *closed[1:])
-    lines = [
-        f"free: {match.record.id} matches ({match.level}), but is open again: {lapse_text(changed[0])}"
-        for match, changed in found
-        if changed
-    ]
-    lines += [f"free: {match.record.id} matches ({match.level}), let through for: {one_line(precondition)}" for match in closed]
-    lines = lines or [FREE]
-    lines += [f"note: close to {each.record.id} ({each.percent} %), {one_line(evidence(each.record), 160)}" for each in near]
-    lines += [f"note: it does not fit {one_line(path)} as it is in HEAD; its own lines alone were compared" for path in misfits]
-    print_lines(lines)
-    return False
-
-
-def _say_free(as_json: bool) -> None:
-    from expctl.cli.output import print_json, print_lines
-
-    if as_json:
-        print_json({"refused": False, "matches": [], "near": [], "misfits": []}, schema="rules-check/1")
+        print_json(answer.facts, schema="rules-check/1")
+    elif answer.refusal:
+        raise Refused.again(answer.refusal)
     else:
-        print_lines([FREE])
+        print_lines(answer.lines)
+    return bool(answer.facts["refused"])
 
 
 def assumed(words: Sequence[str]) -> dict[str, str]:

@@ -1,6 +1,8 @@
 """Exceptions that end a command early, and the exit status of each. A failed experiment is a verdict, not an exception."""
 
+from collections.abc import Mapping
 from enum import IntEnum
+from typing import Self
 
 
 class ExitStatus(IntEnum):
@@ -43,6 +45,11 @@ class Refused(Exception):
         self.found = found
         self.where = where
         self.hint = hint
+
+    @classmethod
+    def again(cls, said: Mapping[str, str]) -> Self:
+        """Return the refusal that said this, which was kept."""
+        return cls(**said)
 
 
 class NewerFile(Refused):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from expctl.domain.rules.told import Told
+from expctl.domain.rules.told import Answer, Told
 from expctl.files.cache_folder import CacheFolder
 
 FORMAT = 6
@@ -32,14 +32,17 @@ class KeptAnswers:
             self._kept.put(name, msgspec.json.encode(found))
         return found
 
-    def is_no(self, question: object) -> bool:
-        """Was the answer to a question of yes and no a no, and kept by `keep_no`?"""
-        return self._kept.get(_name(question)) is not None
+    def whole(self, question: object) -> Answer | None:
+        """Return the answer that `keep_whole` kept; None if there is none."""
+        kept = self._kept.get(_name(question))
+        return msgspec.json.decode(kept, type=Answer) if kept is not None else None
 
-    def keep_no(self, question: object) -> None:
-        """Keep that the answer to `question`, which holds all that it depends on, is no."""
-        with suppress(OSError):
-            self._kept.put(_name(question), b"no")
+    def keep_whole(self, question: object, answer: Answer) -> None:
+        """Keep the answer to `question`, which holds all that it depends on."""
+        from expctl.adapters.codec.decode import encode
+
+        with suppress(OSError, UnicodeError):  # text of a file that is no text
+            self._kept.put(_name(question), msgspec.json.encode(encode(answer)))
 
 
 def _name(question: object) -> str:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from expctl.domain.rules.current_facts import CurrentFacts
     from expctl.domain.rules.matching import Candidate
     from expctl.domain.rules.open_conditions import RuleConditions
-    from expctl.domain.rules.told import Told
+    from expctl.domain.rules.told import Answer, Told
     from expctl.ports.rules import Meanings
 
 PROTOCOL = "protocol.yaml"
@@ -46,8 +46,8 @@ FORBIDDING = "select name from live join patterns using (key) where pattern = ?"
 class RuleLookup:
     """Looks up do-not-repeat rules in commits of one repository. `machine` returns the facts of this machine that a record
     stores, `absent` which targets of a protocol it can't measure, `compilers` what compiles for the targets of a protocol,
-    `answers` keep what they told, for as long as `installed` says the same of each compiler, and that no rule knows a patch, as
-    long as `code` does of expctl, too; `assumed` (name -> value) replaces current facts.
+    `answers` keep what they told, for as long as `installed` says the same of each compiler, and all that is told of a patch,
+    as long as `code` does of expctl, too; `assumed` (name -> value) replaces current facts.
     """
 
     def __init__(
@@ -124,17 +124,17 @@ class RuleLookup:
         judges = None if now.judges is None else sorted(now.judges)  # None: those of the commit
         return self._answers.told(self._question(commit, patch, judges, own_id), ask)
 
-    def is_free(self, commit: str, patch: bytes) -> bool:
-        """Is it kept that no rule knows `patch` on `commit`, by the same code and compilers, on the same machine?"""
-        return self._answers is not None and self._answers.is_no(self._any_rule(commit, patch))
+    def kept(self, commit: str, patch: bytes) -> Answer | None:
+        """Return all that was told of `patch` on `commit`, if it is kept: by the same code, compilers and machine."""
+        return self._answers.whole(self._whole(commit, patch)) if self._answers is not None else None
 
-    def keep_free(self, commit: str, patch: bytes) -> None:
-        """Keep that no rule knows `patch`, which fits `commit`, and that it is close to none."""
-        if self._answers is not None:
-            self._answers.keep_no(self._any_rule(commit, patch))
+    def keep(self, commit: str, patch: bytes, answer: Answer) -> None:
+        """Keep all that is told of `patch` on `commit`, without a precondition, if it lasts."""
+        if self._answers is not None and answer.lasts:
+            self._answers.keep_whole(self._whole(commit, patch), answer)
 
-    def _any_rule(self, commit: str, patch: bytes) -> tuple[object, ...]:
-        return ("any rule", self._code(), *self._question(commit, patch, None, ""))
+    def _whole(self, commit: str, patch: bytes) -> tuple[object, ...]:
+        return ("the whole answer", self._code(), *self._question(commit, patch, None, ""))
 
     def _question(self, commit: str, patch: bytes, judges: Sequence[str] | None, own_id: str) -> tuple[object, ...]:
         compilers = {name: self._installed(name) for name in COMPILERS}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
@@ -20,6 +21,17 @@ class Told(Struct, frozen=True, kw_only=True):
     likeness: str = ""
     patterns: tuple[str, ...] = ()
     percent: int = 100
+
+
+class Answer(Struct, frozen=True, kw_only=True):
+    """All that `rules check` tells of a patch: `facts` as JSON; else `lines`, or, if a rule in force knows it, the words of the
+    `refusal`. It `lasts` until the commit, expctl, a compiler or a fact of the machine is another one.
+    """
+
+    facts: Mapping[str, Any]
+    lines: Sequence[str] = ()
+    refusal: Mapping[str, str] = {}
+    lasts: bool = False
 
 
 class Near(Struct, frozen=True, kw_only=True):

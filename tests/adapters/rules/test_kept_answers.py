@@ -6,14 +6,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from expctl.adapters.rules.kept_answers import KeptAnswers
 from expctl.adapters.rules.lookup import RuleLookup
-from expctl.domain.rules.told import Told
+from expctl.domain.rules.told import Answer, Told
 from expctl.files.cache_folder import CacheFolder
 from tests.fakes.rules import FakeCircumstances
 
 TOLD = (Told(id="P1", level="compiled meaning", likeness="the same"), Told(id="P2", percent=70))
+REFUSED = Answer(
+    facts={"refused": True, "matches": [{"rule": "P1", "level": "patch", "likeness": "é", "reasons": ["slow"], "changed": []}]},
+    refusal={"message": "tried before", "code": "tried-before", "found": "P1"},
+    lasts=True,
+)
 NOW = FakeCircumstances(versions={"ziglang": "0.16.0"})
 
 
@@ -87,17 +93,23 @@ def test_with_anything_else_it_is_asked(other: dict[str, str], tmp_path: Path) -
     ],
     ids=str,
 )
-def test_that_no_rule_knows_a_patch_is_kept_until_anything_is_another(other: dict[str, Any], tmp_path: Path) -> None:
+def test_a_whole_answer_is_kept_until_anything_is_another(other: dict[str, Any], tmp_path: Path) -> None:
     asking = Asking(tmp_path)
 
-    def is_free(commit: str = "c", patch: bytes = b"p", now: FakeCircumstances = NOW, **facts: str) -> bool:
-        return asking.book(now, facts).is_free(commit, patch)
+    def kept(commit: str = "c", patch: bytes = b"p", now: FakeCircumstances = NOW, **facts: str) -> Answer | None:
+        return asking.book(now, facts).kept(commit, patch)
 
     asking.told()
-    assert not is_free()
-    asking.book(NOW, {}).keep_free("c", b"p")
-    assert is_free()
-    assert not is_free(**other)
+    assert kept() is None
+    asking.book(NOW, {}).keep("c", b"p", REFUSED)
+    assert kept() == REFUSED
+    assert kept(**other) is None
+
+
+def test_an_answer_that_does_not_last_is_not_kept(tmp_path: Path) -> None:
+    book = Asking(tmp_path).book(NOW, {})
+    book.keep("c", b"p", replace(REFUSED, lasts=False))
+    assert book.kept("c", b"p") is None
 
 
 @pytest.mark.parametrize("damage", [lambda text: text.replace(b"70", b"71"), lambda text: text[:-1], lambda _: b"[]"])
