@@ -6,6 +6,7 @@ files can be read at the same time.
 
 from __future__ import annotations
 
+import gc
 import json
 import random
 import re
@@ -162,4 +163,5 @@ def main(view: str, source: str, answer: str, kept: str) -> None:
 
 
 if __name__ == "__main__":
+    gc.disable()  # what is read has no cycles that end before the program
     main(*sys.argv[1:])
