@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from expctl.adapters.git.patch_header import with_headers
 
 KEPT_MAX = 4096
-COMMIT = re.compile(rb"^(?:commit |From |diff-tree )?[0-9a-f]{40}", re.MULTILINE)
+COMMIT = re.compile(rb"^(?:commit |From |diff-tree )?[0-9a-fA-F]{40}", re.MULTILINE)
 """What `git patch-id` takes for the begin of another patch."""
 
 _known: dict[bytes, str] = {}  # sha256 of a patch -> its id

@@ -42,10 +42,11 @@ def test_ids_of_several_are_those_of_each(repository: Repository) -> None:
         plain + b"-- \nsigned\n" + other,
         mail,
         HASH + b"\n" + plain,
+        b"commit " + b"ABCDEF0123" * 4 + b"\n\n" + plain,
     ]
     wanted = [asked_alone(repository.root, patch) for patch in patches]
     assert len(set(wanted)) > 4
     assert patch_ids(patches, ask) == wanted
-    assert len(calls) == 3, "one for all, and one for each of the two that say where a patch begins"
+    assert len(calls) == 4, "one for all, and one for each of the three that say where a patch begins"
     assert patch_ids(patches, ask) == wanted
-    assert len(calls) == 3
+    assert len(calls) == 4
