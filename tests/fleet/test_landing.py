@@ -18,7 +18,7 @@ from benchmarks.fleet.made_up import attempts_at, context_of
 from benchmarks.scale.generate import generate
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.proposal import Verdict
-from expctl.domain.run.events import Begun
+from expctl.domain.run.events import Begun, Invalidated, Pinned
 from expctl.flow.fleet.landing import Attempt, land, land_together
 from expctl.flow.repository.ledger_inputs import read_ledger
 from expctl.views.ledger.document import render
@@ -127,6 +127,24 @@ def test_a_keep_lands_alone(stage: Stage, tmp_path: Path) -> None:
     names = [each.assigned.id for each in attempts]
     assert [*land_together(context_of(here.root), attempts)] == names[1:]
     here.check(names[1:])
+
+
+def test_an_invalid_result_lands_once_and_the_next_attempt_does_too(stage: Stage, tmp_path: Path) -> None:
+    here = stage.copy(tmp_path / "here")
+    first = stage.attempts[0]
+    begun, pinned = (next(event for event in first.run if isinstance(event, kind)) for kind in (Begun, Pinned))
+    invalid = replace(first, run=(begun, pinned, Invalidated(reason="the driver fell over")))
+    context = context_of(here.root)
+    landed = land(context, invalid)
+    assert landed is not None
+    assert landed.record.verdict is Verdict.INVALID
+    assert land(context_of(here.root), invalid) is None, "a head that was killed before it forgot the attempt"
+    head = context.workspace.head()
+    assigned = replace(first.assigned, base=head)  # under the same number, as a head gives it that knows of no attempt
+    again = replace(invalid, assigned=assigned, run=(replace(begun, base=head), Invalidated(reason="the driver fell over")))
+    landed = land(context_of(here.root), again)
+    assert landed is not None
+    assert landed.record.attempts == 2
 
 
 def test_a_file_of_the_user_in_the_way_is_kept_and_nothing_lands(stage: Stage, tmp_path: Path) -> None:

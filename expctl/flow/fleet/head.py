@@ -239,8 +239,8 @@ class Head:
     def _landed(self, attempt: Attempt, second: Attempt | None, outcome: Outcome | None) -> Iterator[Outcome]:
         name = attempt.assigned.id
         self._concluded(attempt)
-        is_invalid = outcome is not None and outcome.record.verdict is Verdict.INVALID
-        self._forget_landed(name, retry=is_invalid and self._is_ready(name))
+        may_retry = outcome is None or outcome.record.verdict is Verdict.INVALID
+        self._forget_landed(name, retry=may_retry and self._is_ready(name))
         if outcome is not None:
             verdict = outcome.record.verdict
             self.done += verdict is not Verdict.INVALID and not attempt.assigned.confirms

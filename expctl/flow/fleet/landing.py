@@ -178,8 +178,11 @@ def _settled(context: Context, attempt: Attempt, head: str, branch: str) -> Sett
 
 def _has(context: Context, record: Record, attempt: Attempt) -> bool:
     """Has the record what the attempt measured, because an earlier head was killed once it had committed that?"""
+    if not attempt.assigned.confirms and record.verdict is Verdict.INVALID:  # of this attempt, or of one before it
+        before = context.library.record(attempt.assigned.base, record.id)
+        return record != before and next(_notes(attempt)).text in record.notes
     if not attempt.assigned.confirms:
-        return record.verdict is not Verdict.INVALID
+        return True
     samples = _samples(attempt)
     identity = hashlib.sha256(context.samples_bytes(samples)).hexdigest()
     return bool(samples) and any(each.samples_sha256 == identity for each in record.replications)
