@@ -227,11 +227,11 @@ class Head:
             together: dict[str, Outcome] = {}
             try:
                 together = land_together(self.context, attempts)
+                self.alone |= {each.assigned.id for each in attempts} - together.keys()
             except Busy:
                 raise
-            except Refused as refusal:
-                self.context.progress.step("landing", f"one by one: {refusal.message}")
-            self.alone |= {each.assigned.id for each in attempts} - together.keys()
+            except Refused as refusal:  # the others are tried together again
+                self.context.progress.step("landing", f"{attempts[0].assigned.id} alone: {refusal.message}")
             if together:
                 return [(each, together[each.assigned.id]) for each in attempts if each.assigned.id in together]
         return [(attempts[0], land(self.context, attempts[0], second))]

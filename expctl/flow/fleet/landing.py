@@ -132,30 +132,34 @@ def land(context: Context, attempt: Attempt, second: Attempt | None = None) -> O
 
 def land_together(context: Context, attempts: Sequence[Attempt]) -> dict[str, Outcome]:
     """Commit the records of attempts that keep nothing in one commit, and return the outcomes by experiment. What is missing in
-    them has not landed: `land` lands it, or says what is in its way.
+    them has to land alone: `land` lands it, or says what is in its way.
 
-    A head that was killed in the middle has landed all or nothing, so nothing is written down before. Raises Refused; Busy.
+    A head that was killed in the middle has landed all or nothing, so nothing is written down before. Raises Refused, with
+    nothing landed, for what is in the way of all, or has been meanwhile; Busy.
     """
     workspace, names = context.workspace, [each.assigned.id for each in attempts]
     with context.locks.measuring(experiment="fleet"):
         clean_up_dead_runs(context)
         head, unfinished = workspace.head(), {*context.journal.unfinished(), *experiments_beside(context)}
-        branch = preflight.check_workspace(workspace, context.library.protocol(head).scope, *names)
+        branch = preflight.check_workspace(workspace, context.library.protocol(head).scope)
+        changed = workspace.dirty([f"experiments/{name}" for name in names])
+        not_now = unfinished | {path.split("/")[1] for path in changed}
         found: dict[str, Settled] = {}
         workspace.read_patch_identities([*_patches(context, attempts)])
         with workspace.gathered():
             for name, attempt in zip(names, attempts, strict=True):
                 with suppress(Refused):
-                    if name not in unfinished and (ready := _settled(context, attempt, head, branch)) is not None:
+                    if name not in not_now and (ready := _settled(context, attempt, head, branch)) is not None:
                         found[name] = ready
         if len(found) < LEAST:
             return {}
         context.progress.step("landing", f"{one_line(', '.join(found), 100)}: none is kept, so one commit has them all")
         commit = settle_together(context, [*found.values()], head=head, branch=branch)
+        if not commit:
+            raise preflight.moved_meanwhile(workspace, head)
     return {
         name: Outcome(record=each.new.record, branch=branch, head_before=head, head_after=commit, measured=True)
         for name, each in found.items()
-        if commit
     }
 
 
