@@ -10,9 +10,9 @@ from secrets import token_hex
 from expctl.adapters.git.commit_objects import Objects, folders_of, item_of, with_entries
 from expctl.adapters.git.failures import conflict_of, gave_up
 from expctl.adapters.git.index_bytes import entries_in, index_of
-from expctl.adapters.git.known_objects import Entry, KnownObjects, keep_last
+from expctl.adapters.git.known_objects import SUBMODULE, Entry, KnownObjects, keep_last
 from expctl.adapters.git.object_server import ObjectServer
-from expctl.adapters.git.plumbing import GitPlumbing
+from expctl.adapters.git.plumbing import GitPlumbing, misses_an_object
 from expctl.adapters.git.reader import OBJECT, Place
 from expctl.adapters.git.three_way import NO_BLOB, merge_into_index
 from expctl.adapters.git.tree_differences import differences
@@ -28,6 +28,7 @@ PLAIN_DIFF = (
 
 APPLY = ("apply", "--cached", "--whitespace=nowarn", "-")
 MERGE = ("apply", "--cached", "--3way", "--whitespace=nowarn", "-")
+TRIES = 3  # of what a garbage collection can undo
 FILES = (b"100644", b"100755", b"120000")
 Changes = dict[str, tuple[Entry | None, Entry | None]]
 """Path -> what is there before and after (None: nothing)."""
@@ -43,6 +44,7 @@ class GitTrees(GitPlumbing):
         self._gathers = False
         self._unwritten: Objects | None = None  # of a block of `gathered`
         self._refs: dict[str, str] = {}  # to be set at its end
+        self._fresh: Objects | None = None  # what commits pinned or made here need, until the branch has moved
 
     @contextlib.contextmanager
     def gathered(self) -> Iterator[None]:
@@ -54,11 +56,11 @@ class GitTrees(GitPlumbing):
             yield
             self._write_gathered()
             if self._refs:
-                lines = "".join(f"update {ref} {commit}\n" for ref, commit in self._refs.items())
-                self.must(["update-ref", "--stdin"], stdin=lines.encode())
+                self._set_refs()
         except BaseException:  # git may lack what was made
             self._rebased.clear()
             self.known.forget()
+            self._fresh = None
             raise
         finally:
             self._gathers, self._unwritten, self._refs = False, None, {}
@@ -89,10 +91,48 @@ class GitTrees(GitPlumbing):
             raise
 
     def _set_ref(self, ref: str, commit: str) -> None:
-        if self._gathers:
-            self._refs[ref] = commit
+        self._refs[ref] = commit
+        if not self._gathers:
+            self._set_refs()
+
+    def _set_refs(self) -> None:
+        lines, self._refs = "".join(f"update {ref} {commit}\n" for ref, commit in self._refs.items()), {}
+        for _ in range(TRIES):
+            status, _, stderr = self.call(["update-ref", "--stdin"], stdin=lines.encode())
+            if self._are_there():
+                break
         else:
-            self.must(["update-ref", ref, commit])
+            raise misses_an_object("", str(self.root))
+        if status:
+            raise gave_up("update-ref", stderr, str(self.root))
+
+    def _are_there(self) -> bool:
+        """Has git all that the commits pinned or made here need? What it lacks, because a garbage collection has deleted what
+        no ref named yet, is written again.
+        """
+        if self._fresh is None:
+            return True
+        ids = "".join(f"{each}\n" for each in self._fresh.ids())
+        is_whole = " missing" not in self.must(["cat-file", "--batch-check"], stdin=ids.encode())
+        if not is_whole:
+            self.must(["unpack-objects", "-q"], stdin=self._fresh.pack())
+        return is_whole
+
+    def _needs(self, objects: Objects) -> None:
+        self._fresh = self._fresh or Objects(objects.ids()[0])
+        self._fresh.take(objects)
+
+    def _new_in(self, base: str, tree: str) -> Objects:
+        """Return the objects of `tree` that `base` may lack. Raises Refused if git has lost a file among them."""
+        new, changes = Objects(base), differences(self, base, tree)
+        files = [each.id.hex() for _, _, each in changes if each is not None and each.mode != SUBMODULE]
+        folders = [f"{tree}:{folder}" for folder in folders_of(path for path, _, _ in changes)]
+        found = self._objects([*files, *folders], keep=False)
+        if lost := next((each for each in files if each not in found), ""):
+            raise misses_an_object(f"missing blob {lost}", str(self.root))
+        for kind, contents in found.values():
+            new.add(kind.decode(), contents)
+        return new
 
     def candidate_tree(self, base: str, patch: bytes) -> str | Failed:
         """Return the id of the tree of `base` with `patch` applied, or Failed if it doesn't apply. Checks nothing out."""
@@ -157,6 +197,7 @@ class GitTrees(GitPlumbing):
         """
         if not changes or self.entries_at(base, changes) != [old for old, _ in changes.values()]:
             return None
+        self.read_ahead(new.id.hex() for _, new in changes.values() if new is not None)  # no ref names them yet
         objects = Objects(base)
         try:
             tree = with_entries(

@@ -14,14 +14,14 @@ from expctl.adapters.git.failures import gave_up, unfit_index
 from expctl.adapters.git.known_objects import KnownObjects, keep_last, line
 from expctl.adapters.git.object_server import ObjectServer
 from expctl.adapters.git.objects import lost_object
-from expctl.adapters.git.plumbing import GitPlumbing
+from expctl.adapters.git.plumbing import GitPlumbing, misses_an_object
 from expctl.adapters.git.publication import Publication
 from expctl.adapters.git.reader import OBJECT, Place
 from expctl.adapters.git.signing import not_signed, signing_settings
 from expctl.adapters.git.stale_locks import remove_below
 from expctl.adapters.git.tree_changes import Change
 from expctl.adapters.git.tree_differences import differences
-from expctl.adapters.git.trees import PLAIN_DIFF, GitTrees
+from expctl.adapters.git.trees import PLAIN_DIFF, TRIES, GitTrees
 from expctl.adapters.git.work_tree import WorkTreeFiles
 from expctl.adapters.git.worktrees import CheckOuts
 from expctl.domain.patch.changed_file import ChangedFile
@@ -129,12 +129,12 @@ class GitWorkspace(GitTrees):
 
     def pin(self, *, base: str, tree: str, message: str, ref: str, author: str = "") -> str:
         """Commit `tree` by `author` ("": expctl) on `base`, with its date; set `ref` to the new commit, return the id."""
-        new, date = Objects(base), f"{self.committed_at(base)} +0000"
+        new, date = self._new_in(base, tree), f"{self.committed_at(base)} +0000"
         commit = new.add("commit", commit_text(tree, (base,), message, date, AUTHOR, author)).hex()
-        if self.ref(ref) != commit:  # else it was made before, as by the head of a fleet that was killed
-            self._write(new)
-            self.known.name(f"{commit}:", tree)
-            self._set_ref(ref, commit)
+        self._write(new)
+        self._needs(new)
+        self.known.name(f"{commit}:", tree)
+        self._set_ref(ref, commit)
         return commit
 
     def commit_tree(self, *, base: str, tree: str, message: str, author: str = "") -> str:
@@ -163,6 +163,7 @@ class GitWorkspace(GitTrees):
         self.must(["unpack-objects", "-q"], stdin=new.pack())
         if signing:
             commit = self._commit(tree=tree, parents=parents, message=message, date=date, signing=signing)
+        self._needs(new)
         keep_last(self._made, (parent, commit), changes)
         new.remember(self.known)
         self.known.name(f"{commit}:", tree)
@@ -178,6 +179,9 @@ class GitWorkspace(GitTrees):
             changes.intend(new, captured, tree)
         moved = Publication(self._checked_out(), known=self._made).publish(branch=branch, old=old, new=new)
         changes.finish()
+        if moved and not any(self._are_there() for _ in range(TRIES)):
+            raise misses_an_object("", str(self.root))
+        self._fresh = None
         return moved
 
     def finish_publication(self) -> None:

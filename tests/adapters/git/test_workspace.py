@@ -270,6 +270,36 @@ def test_what_was_gathered_in_vain_is_made_again(repository: Repository, workspa
     assert repository.git("fsck", "--strict", "--no-dangling") == ""
 
 
+def test_what_a_gc_has_deleted_before_its_ref_was_set_is_written_again(repository: Repository, workspace: GitWorkspace) -> None:
+    head, patch = repository.head(), repository.patch("src/kernel.txt", EDITED)
+
+    def pinned(name: str) -> None:
+        tree = workspace.rebased_tree(head, patch, origin=head)
+        assert isinstance(tree, str)
+        repository.git("prune", "--expire=now")
+        workspace.pin(base=head, tree=tree, message=f"{name}\n", ref=f"refs/expctl/{name}")
+        repository.git("prune", "--expire=now")
+
+    pinned("P1")
+    assert repository.git("fsck", "--strict", "--no-dangling") == ""
+    with workspace.gathered():
+        pinned("P2")
+    assert repository.git("fsck", "--strict", "--no-dangling") == ""
+
+
+def test_what_a_gc_that_began_before_the_ref_has_deleted_is_there_after_the_landing(
+    repository: Repository, workspace: GitWorkspace
+) -> None:
+    candidate = pin(workspace, repository)
+    branch, old = workspace.branch(), repository.head()
+    new = workspace.commit_files(parent=old, files={"ledger.md": b"x\n"}, message="x\n", date="2026-01-01T00:00:00Z")
+    needed = candidate, f"{candidate}^{{tree}}", f"{candidate}:src", f"{candidate}:src/kernel.txt"
+    for lost in repository.git("rev-parse", *needed).split():
+        (repository.root / ".git/objects" / lost[:2] / lost[2:]).unlink(missing_ok=True)
+    assert workspace.publish(branch=branch, old=old, new=new)
+    assert repository.git("fsck", "--strict", "--no-dangling") == ""
+
+
 def test_a_pinned_candidate_survives_gc(repository: Repository, workspace: GitWorkspace) -> None:
     candidate = pin(workspace, repository)
     repository.git("gc", "-q", "--prune=now")
