@@ -16,6 +16,7 @@ from expctl.domain.fleet.assignment import confirmation_of, experiment_of
 from expctl.domain.fleet.contradictions import said_of
 from expctl.domain.fleet.events import GivenUp
 from expctl.domain.fleet.pace import TOGETHER_MOST, Pace
+from expctl.domain.fleet.passing import is_passing
 from expctl.domain.fleet.schedule import Schedule
 from expctl.domain.queue.ordering import State
 from expctl.flow.audit.edit_findings import add
@@ -70,6 +71,7 @@ class Head:
     rejects: int = 0
     pace: Pace = field(default_factory=Pace)
     alone: set[str] = field(default_factory=set)  # what can't land together with others
+    kept: set[str] = field(default_factory=set)  # what is judged, and left for the next head to land
 
     def __post_init__(self) -> None:
         self.attempts, self.schedule = Attempts(self.journal), Schedule("")
@@ -134,7 +136,7 @@ class Head:
             entries = read_queue(self.context.library, head).entries()
             ready = [each.id for each in entries if each.state is State.READY]
             for name in ready:
-                if self.workers.refused.get(name) != self.schedule.kernel:
+                if name not in self.kept and self.workers.refused.get(name) != self.schedule.kernel:
                     self.schedule.enqueue(name, attempts=self.attempts.last(name))
             self.unlocks = any(each.state is State.WAITING for each in entries)
             for each in entries:
@@ -203,8 +205,11 @@ class Head:
                 return
             except Refused as refusal:
                 self._check_landing(refusal)
-                self.workers.refused[name] = self.schedule.kernel
-                self.attempts.give_up(name, attempts[0].assigned.attempt, GivenUp(why=refusal.message))
+                if is_passing(refusal):
+                    self.kept.add(name)
+                else:
+                    self.workers.refused[name] = self.schedule.kernel
+                    self.attempts.give_up(name, attempts[0].assigned.attempt, GivenUp(why=refusal.message))
                 self._forget_landed(name)
                 yield Skipped(id=name, state=State.READY, refusal=refusal)
                 continue
