@@ -46,6 +46,7 @@ def judge(stage: Stage) -> None:
     """Write down the attempts as a head does that is killed before it lands them."""
     journal = FileJournal(stage.root / ".git" / "expctl" / "fleet" / "attempts", kinds=KINDS)
     for each in stage.attempts:
+        assert each.judged is not None
         journal.extend(f"{each.assigned.id}.{each.assigned.attempt}", (each.assigned, *each.run, each.judged))
 
 
