@@ -131,10 +131,11 @@ class GitWorkspace(GitTrees):
         """Commit `tree` by `author` ("": expctl) on `base`, with its date; set `ref` to the new commit, return the id."""
         new, date = self._new_in(base, tree), f"{self.committed_at(base)} +0000"
         commit = new.add("commit", commit_text(tree, (base,), message, date, AUTHOR, author)).hex()
-        self._write(new)
         self._needs(new)
-        self.known.name(f"{commit}:", tree)
-        self._set_ref(ref, commit)
+        if self.ref(ref) != commit:  # else it was made before, as by the head of a fleet that was killed
+            self._write(new)
+            self.known.name(f"{commit}:", tree)
+            self._set_ref(ref, commit)
         return commit
 
     def commit_tree(self, *, base: str, tree: str, message: str, author: str = "") -> str:
