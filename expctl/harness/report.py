@@ -98,8 +98,10 @@ class Report:
 
     def blame(self, reason: str | BuildFailed) -> int:
         """Say that the build failed; return the exit status."""
-        again = {"repeat": True} if isinstance(reason, BuildFailed) and reason.repeat else {}
-        self.event("end", ok=False, reason=str(reason), **again)
+        if isinstance(reason, BuildFailed) and reason.repeat:
+            self.event("end", ok=False, reason=str(reason), repeat=True)
+        else:
+            self.event("end", ok=False, reason=str(reason))
         print(f"failed: {reason}", file=sys.stderr, flush=True)
         return BLAMED
 
