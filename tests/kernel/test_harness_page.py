@@ -14,6 +14,7 @@ from expctl.domain.protocol.step import LimitedStep
 from expctl.domain.run.step_result import Failed
 from expctl.domain.run.step_result import TestReport as Passed
 from expctl.domain.verdict.samples import Side
+from expctl.harness.clock_check import ClocksDiffer
 from expctl.harness.report import Report
 from tests.fakes.run import FakeProgress
 
@@ -106,7 +107,7 @@ def test_the_table_names_each_field_that_our_scripts_send(monkeypatch: pytest.Mo
     report.sample("n=40", [1, 2], 4)
     report.checked()
     report.end()
-    report.blame("wrong")
+    report.blame(ClocksDiffer("wrong"))
     report.fault("no device")
     os.close(writing)
     with os.fdopen(reading, encoding="utf-8") as lines:
