@@ -1,0 +1,3 @@
+cd /tmp/repo; S=$(ls -t $(find .git/expctl -name scaled_mm.so) | head -1); C=$(ls /usr/local/cuda*/bin/compute-sanitizer 2>/dev/null | head -1); echo "$S $C"; mkdir -p /tmp/san
+for tool in memcheck racecheck synccheck initcheck; do t=$SECONDS
+timeout 90 ${C:-compute-sanitizer} --tool $tool --target-processes all --kernel-name kernel_substring=scaled_mm python3 kernel/harness/test_scaled_mm.py --target sm_90 --artifact $S --sizes 16x256x128,100x384x200,130x264x136,300x512x256 --launches 1 > /tmp/san/$tool.log 2>&1; echo "$tool rc $? $((SECONDS-t)) s"; grep -E 'ERROR SUMMARY|RACECHECK SUMMARY|cases pass' /tmp/san/$tool.log | sort | uniq -c | head; tail -3 /tmp/san/$tool.log; done
