@@ -13,7 +13,7 @@ from expctl.domain.protocol.model import Build, Protocol, Target, Toolchain
 from expctl.domain.protocol.tune import Tune
 from expctl.domain.rules.meaning import Version, View, Wanted
 from expctl.domain.run.step_result import Available
-from expctl.flow.rules.by_meaning import Pair, resemblance
+from expctl.flow.rules.resemblance import Pair, resemblance
 from tests.fakes.stage import BENCHMARK, STEP
 
 SOURCE = "src/kernel.ptx"

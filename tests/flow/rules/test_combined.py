@@ -9,7 +9,8 @@ from expctl.domain.protocol.model import Protocol
 from expctl.domain.protocol.tune import Tune
 from expctl.domain.rules.match_levels import Level
 from expctl.domain.rules.meaning import Compiled, Version, View, Wanted
-from expctl.flow.rules.by_meaning import Pair, Resemblance, _combined, resemblance
+from expctl.flow.rules.by_meaning import _combined
+from expctl.flow.rules.resemblance import Pair, Resemblance, resemblance
 from tests.fakes.stage import PROTOCOL
 
 COMMIT = "c"

@@ -8,8 +8,8 @@ from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.protocol.model import Protocol
 from expctl.domain.rules.match_levels import Level
 from expctl.domain.rules.meaning import Compiled, Version, View, Wanted
-from expctl.flow.rules.by_meaning import CODE_FROM_PERCENT, Pair, resemblance
 from expctl.flow.rules.repeat_check import KnownRules, Repeated, check_patch, matching_rules, refusal
+from expctl.flow.rules.resemblance import CODE_FROM_PERCENT, Pair, resemblance
 from expctl.flow.run.experiment import run_experiment
 from tests.fakes.rules import FakeRulebook
 from tests.fakes.stage import PROTOCOL, Stage, patch_to, proposal

@@ -32,8 +32,9 @@ from expctl.domain.patch.unified_diff import parse_diff, texts_of
 from expctl.domain.protocol.model import Protocol, Toolchain
 from expctl.domain.rules.matching import Candidate, matches
 from expctl.domain.rules.meaning import Compiled, Version, Wanted
-from expctl.flow.rules.by_meaning import Pair as Change
-from expctl.flow.rules.by_meaning import Resemblance, judging_targets, resemblance
+from expctl.flow.rules.by_meaning import judging_targets
+from expctl.flow.rules.resemblance import Pair as Change
+from expctl.flow.rules.resemblance import Resemblance, resemblance
 from expctl.ports.measuring import Recipe
 from expctl.ports.rules import Meanings
 from expctl.targets.cpu import ZigCpuRecipe
