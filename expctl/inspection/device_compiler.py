@@ -1,7 +1,8 @@
 """Compile the device code of a HIP source for one AMD GPU, with hipcc or else with clang of the Python package ziglang.
 
 ziglang has no HIP headers, so the folder `hip_stubs` declares the part of HIP that kernels use. C and C++ headers are those of
-ziglang, so that the result doesn't depend on the machine.
+ziglang, so that the result doesn't depend on the machine. What CUDA has built in is declared by the folder `cuda_stubs`; types
+and functions of the host are those of the toolkit.
 """
 
 import importlib.util
@@ -24,6 +25,7 @@ from expctl.launcher.captured import Output, Timeout, captured
 
 STUBS = Path(__file__).parent / "hip_stubs"
 KEYWORDS = STUBS / "expctl_keywords.h"
+CUDA_STUBS = Path(__file__).parent / "cuda_stubs"
 ZIG_CLANG = (sys.executable, "-m", "ziglang", "clang")
 TIMEOUT_S = 600
 SCRATCH = "expctl-check."
@@ -193,19 +195,28 @@ def _wheel() -> str:
 
 def wheel_flags(arch: str) -> tuple[str, ...]:
     """Return the flags with which `zig clang` compiles the device code of a HIP source for `arch`."""
+    return (*DEVICE_ONLY, f"--target={HOST}", f"--offload-arch={arch}", *_header_flags(STUBS), "-include", str(KEYWORDS))
+
+
+def cuda_flags(arch: str, toolkit: Path) -> tuple[str, ...]:
+    """Return the flags with which `zig clang` compiles the device code of a CUDA source for `arch`, with the headers of a CUDA
+    toolkit in the folder `toolkit`.
+    """
+    language = ("-x", "cuda", "--cuda-device-only", f"--target={HOST}", f"--cuda-gpu-arch={arch}", "-fdeclspec", "-w")
+    return (*language, *_header_flags(CUDA_STUBS), "-isystem", str(toolkit), "-include", "cuda_runtime.h")
+
+
+def _header_flags(stubs: Path) -> tuple[str, ...]:
+    """Return the flags that find ziglang's headers of C and C++, after those of the folder `stubs`."""
     spec = importlib.util.find_spec("ziglang")
     library = Path(spec.origin).parent / "lib" if spec is not None and spec.origin else Path()
     c = library / "libc" / "include"
-    folders = [STUBS, library / "libcxx" / "include", library / "include"]
+    folders = [stubs, library / "libcxx" / "include", library / "include"]
     folders += [c / name for name in (HOST, "generic-musl", "x86-linux-any", "any-linux-any")]
     return (
-        *DEVICE_ONLY,
-        f"--target={HOST}",
-        f"--offload-arch={arch}",
         *("-nogpuinc", "-nogpulib", "-nostdinc", "-nostdinc++", "-Wno-macro-redefined"),
         *(word for folder in folders for word in ("-isystem", str(folder))),
         *(f"-D_LIBCPP_{each}" for each in _LIBRARY),
-        *("-include", str(KEYWORDS)),
     )
 
 

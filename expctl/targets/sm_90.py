@@ -1,12 +1,24 @@
-"""Recipe for target sm_90 (NVIDIA Hopper): compiles with nvcc of an installed CUDA toolkit."""
+"""Recipe for target sm_90 (NVIDIA Hopper): compiles with nvcc of an installed CUDA toolkit.
 
+What a change does is compared as clang of the Python package ziglang understands the device code, and as nvcc does.
+"""
+
+import importlib.util
+import re
+import shutil
+from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.record import Fact
+from expctl.domain.protocol.model import Build
 from expctl.domain.rules.meaning import View
+from expctl.inspection.device_compiler import cuda_flags
 from expctl.inspection.readers.cubin import parse_cubin
 from expctl.inspection.readers.host_library import cubins
+from expctl.launcher.captured import Timeout, captured
+from expctl.targets.cpu import WRITTEN
 from expctl.targets.kernel_facts import worst_of
 from expctl.targets.vendor import VendorRecipe
 
@@ -33,11 +45,54 @@ def device_facts(library: Path) -> tuple[Fact, ...]:
     return worst_of(found, TOLD)
 
 
+@cache
+def toolkit_headers() -> Path | None:
+    """Return the folder with the headers of the CUDA toolkit that nvcc on PATH belongs to; None if there is none."""
+    if shutil.which("nvcc") is None:
+        return None
+    try:
+        said = captured(("nvcc", "--dryrun", "-E", "-x", "cu", "/dev/null"), timeout_s=ASKED_S)
+    except (OSError, Timeout):
+        return None
+    found = (Path(each) for each in _INCLUDE.findall(said.err))
+    return next((folder for folder in found if (folder / "cuda_runtime_api.h").is_file()), None)
+
+
+def device_meaning(build: Build, out: Path) -> tuple[str, ...]:
+    """Return the call of clang that writes LLVM IR of the device code, all of it inlined as nvcc does; () without ziglang or
+    the headers of a toolkit. Of nvcc's flags those of the language are clang's, too; the others change no meaning.
+    """
+    toolkit = toolkit_headers() if importlib.util.find_spec("ziglang") is not None else None
+    if toolkit is None:
+        return ()
+    clang = ("{python}", "-m", "ziglang", "clang", *cuda_flags(build.arch, toolkit), *_of_the_language(build.flags))
+    return (*clang, *WRITTEN[View.MEANING], "-mllvm", "-inline-threshold=100000", build.source, "-o", str(out))
+
+
+def _of_the_language(flags: Sequence[str]) -> Iterator[str]:
+    of_pair = False
+    for each in flags:
+        if of_pair or each.startswith(_JOINED):
+            yield each
+        of_pair = not of_pair and each in _PAIRS
+
+
+_INCLUDE = re.compile(r'"-I([^"]+)"')
+_PAIRS = ("-D", "-U", "-I", "-isystem", "-include")
+_JOINED = ("-O", "-std=", *_PAIRS)
+ASKED_S = 10
+
+
 NVCC = VendorRecipe(
     program="nvcc",
     arch_option=arch_option,
     fixed=("-shared", "-Xcompiler", "-fPIC", "-no-compress"),  # so that the figures can be read
-    written={View.MEANING: ("-ptx",), View.STATEMENTS: ("-E",), View.SOURCE: ("-E", "-Xcompiler", "-P")},
+    written={
+        **dict.fromkeys((View.MEANING, View.CODE), ("-ptx",)),
+        View.STATEMENTS: ("-E",),
+        View.SOURCE: ("-E", "-Xcompiler", "-P"),
+    },
+    meaning=device_meaning,
     hint="install the CUDA toolkit (nvcc, ncu) and put its bin folder on PATH",
     facts=device_facts,
 )

@@ -16,7 +16,8 @@ from expctl.inspection.readers.code_identity import code_hash
 class VendorRecipe:
     """Builds with the compiler `program`, by the options `fixed` and those of the target. `arch_option` is the option for
     a named architecture, `hint` how to install the compiler, `written` what makes it write the device code as the text that a
-    view is read from, `facts` reads the figures of the kernels out of a build.
+    view is read from, `facts` reads the figures of the kernels out of a build. `meaning` returns the call of another compiler
+    that writes LLVM IR of the device code to a file; () where there is none.
     """
 
     program: str
@@ -25,6 +26,7 @@ class VendorRecipe:
     hint: str
     written: Mapping[View, tuple[str, ...]] = field(default_factory=dict)
     facts: Callable[[Path], tuple[Fact, ...]] = lambda _: ()
+    meaning: Callable[[Build, Path], tuple[str, ...]] = lambda _, __: ()
 
     def availability(self, build: Build) -> Available | Unavailable:  # noqa: ARG002  the port's signature
         """Return the version of the compiler on PATH, or Unavailable with advice on how to install it."""
@@ -50,8 +52,9 @@ class VendorRecipe:
         """Return the call that writes what `view` is read from to `out`, of the device code alone; () for a compiler that has
         no option for it.
         """
-        if view not in self.written:
-            return ()
+        by_another = self.meaning(build, out) if view is View.MEANING else ()
+        if by_another or view not in self.written:
+            return by_another
         return (self.program, self.arch_option(build.arch), *self.written[view], *build.flags, build.source, "-o", str(out))
 
     def describe(self, artifact: Path) -> tuple[str, tuple[Fact, ...]]:

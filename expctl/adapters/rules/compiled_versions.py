@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 AT_A_TIME = min(os.cpu_count() or 1, 3) + 1
 """Compilations at a time: one more than processors, so that none waits for the last of an odd number, but few enough to leave a
 large machine to others."""
-FORMAT = 10
+FORMAT = 11
 """Of what is kept: what was read otherwise is compiled anew."""
 READER = "expctl.inspection.readers.compiled_functions"
 
@@ -184,8 +184,12 @@ class CompiledVersions:
         files = version_files(self._git, version, source_folders(self.protocol, target)) or {}
         with self._tree(files) as (tree, out):
             listing, answer = out / "listing", out / "answer"
-            command = self._recipes[build.toolchain].listing(build, out=listing, view=view)
-            said = self._fails(command, target, tree, out)
+            recipe, said = self._recipes[build.toolchain], ""
+            commands = [recipe.listing(build, out=listing, view=each) for each in _forms(view)]
+            for command in filter(None, commands):
+                said = self._fails(command, target, tree, out)
+                if not said:
+                    break
             if said:
                 return Compiled(fault=compile_fault(said) or "it does not compile")
             reads = ("{python}", "-P", "-m", READER, view, str(listing), str(answer), str(self._functions))
@@ -229,6 +233,11 @@ class CompiledVersions:
             yield tree, out
         finally:
             self._free.put(folder)
+
+
+def _forms(view: View) -> tuple[View, ...]:
+    """Return what is read as `view`, the first that compiles: another compiler may know less of a language than its own."""
+    return (View.MEANING, View.CODE) if view is View.MEANING else (view,)
 
 
 def _at_once(command: Sequence[str]) -> Sequence[str]:

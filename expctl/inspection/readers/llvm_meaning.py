@@ -45,8 +45,11 @@ def pure_functions(text: str) -> frozenset[str]:
 
 
 def meanings(module: Module, pure: frozenset[str]) -> tuple[Meaning, ...]:
-    """Return what each function does that other files may call."""
+    """Return what each function does that other files may call; of CUDA's device code each kernel: nothing else is called."""
     functions = {each.name: each for each in module.functions}
+    seen = [each for each in module.functions if "ptx_kernel" in each.head] or [
+        each for each in module.functions if each.is_seen
+    ]
     found: dict[str, Meaning] = {}
 
     def meaning(name: str) -> str:
@@ -58,10 +61,9 @@ def meanings(module: Module, pure: frozenset[str]) -> tuple[Meaning, ...]:
         return found[name].whole
 
     around = Surroundings(module, pure, meaning)
-    for each in module.functions:
-        if each.is_seen:
-            meaning(each.name)
-    return tuple(made for name, made in found.items() if functions[name].is_seen)
+    for each in seen:
+        meaning(each.name)
+    return tuple(found[each.name] for each in seen)
 
 
 class _Known(NamedTuple):

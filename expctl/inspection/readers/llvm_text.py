@@ -20,8 +20,9 @@ _RESULT = re.compile(rf"^(%{NAME}) = (.*)$")
 _GROUP = re.compile(r"^attributes #(\d+) = \{(.*)\}")
 _GROUP_OF = re.compile(r"\)[^()\"]*?#(\d+)")
 _LIMITS = "waves-per-eu|flat-work-group-size|max-num-workgroups|num-vgpr|num-sgpr|agpr-alloc"
+_BOUNDS = "maxntid|minctasm|maxclusterrank"
 _ATTRIBUTE = re.compile(
-    rf'"(?:amdgpu-(?:{_LIMITS})|prefer-vector-width|target-cpu|target-features|tune-cpu)"="[^"]*"|\b(?:optsize|minsize|optnone)\b'
+    rf'"(?:amdgpu-(?:{_LIMITS})|nvvm\.(?:{_BOUNDS})|prefer-vector-width|target-cpu|target-features|tune-cpu)"="[^"]*"|\b(?:optsize|minsize|optnone)\b'
 )
 """Of a function's attributes, those that say how its machine code is made."""
 _ATTACHED = re.compile(r",? ?!([\w.]+) !(\d+)")

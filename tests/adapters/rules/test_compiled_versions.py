@@ -14,6 +14,7 @@ from expctl.domain.protocol.tune import Tune
 from expctl.domain.rules.meaning import Version, View, Wanted
 from expctl.domain.run.step_result import Available
 from expctl.flow.rules.resemblance import Pair, resemblance
+from expctl.ports.measuring import Recipe
 from tests.fakes.stage import BENCHMARK, STEP
 
 SOURCE = "src/kernel.ptx"
@@ -125,6 +126,30 @@ def test_of_two_patches_beside_each_other_each_is_for_the_commit(tmp_path: Path)
     assert both == together is not None
     assert twice == made.compiled([Wanted(Version(commit, factor), "sm_90")])[0] is not None
     assert other is None
+
+
+class StrictRecipe(PtxRecipe):
+    """Asks first another compiler, which knows no `sub` and calls its function `g`."""
+
+    def listing(self, build: Build, *, out: Path, view: View) -> tuple[str, ...]:
+        if view is not View.MEANING:
+            return super().listing(build, out=out, view=View.MEANING)
+        knows = "import sys; t = open(sys.argv[1]).read(); 'sub' in t and sys.exit('no sub'); "
+        return ("{python}", "-c", knows + "open(sys.argv[2], 'w').write(t.replace('f(', 'g('))", build.source, str(out))
+
+
+def test_what_another_compiler_cannot_compile_is_read_as_the_targets_own_compiler_writes_it(tmp_path: Path) -> None:
+    plain, commit, patches = versions(tmp_path)
+    git = GitReader(locate(tmp_path / "repository"))
+    recipes: Mapping[Toolchain, Recipe] = {Toolchain.NVCC: StrictRecipe()}
+    made = CompiledVersions(git, recipes, state=tmp_path / "strict", mark="test", protocol=plain.protocol)
+    before, after = made.compiled([Wanted(Version(commit), "sm_90"), Wanted(Version(commit, patches["near"]), "sm_90")])
+    assert before is not None
+    assert after is not None
+    assert (list(before.functions), list(after.functions)) == (["g"], ["f"])
+    rejected, near = (Pair(before=Version(commit), after=Version(commit, patches[name])) for name in FACTORS)
+    assert resemblance(made, rejected, rejected, ["sm_90"]).level is not None
+    assert resemblance(made, rejected, near, ["sm_90"]).level is None
 
 
 def test_zig_is_started_without_python() -> None:
