@@ -26,6 +26,7 @@ _PLACE = re.compile(r", ptr(?: addrspace\(\d+\))? (%\d+)")
 _SAME = re.compile(r"=[a-z],0(?:,~|$)")
 """Constraints of assembly that gives back what it takes, if it does nothing."""
 WORKITEMS_MOST = 1024
+_EXTRACTED = re.compile(r" (%\d+), (\d+)$")
 _LDEXP = re.compile(r"llvm\.ldexp\.f(?:32|64)\.")
 _EXPONENT = re.compile(r"i\d+ (-?\d{1,3})$")
 
@@ -42,6 +43,7 @@ class Effects(Values):
         self.hints: list[str] = []
         self.accesses: dict[int, list[Access]] = {}
         self.free: dict[str, str] = {}
+        self.outputs: dict[str, list[str]] = {}
 
     def _load(self, each: Instruction) -> str:
         self._reach(each.text, is_store=False)
@@ -144,6 +146,28 @@ class Effects(Values):
         if not match[2] and _SAME.match(match[3]):
             self._bound(value, match[4])
         return value
+
+    def _ptx(self, each: Instruction) -> str:
+        value = digest(self._spelt(each.text))
+        if each.text.startswith("ptx volatile "):
+            value = digest(value, str(len(self.effects)))
+            self.effects.append(value)
+        return value
+
+    def _together(self, each: Instruction) -> str:
+        """Return the value of outputs of assembly, each of which is a value or one of those that an instruction gives."""
+        parts = [self._output(*part.split(" ")) for part in each.text.removeprefix("outputs ").split(", ")]
+        value = parts[0] if len(parts) == 1 else digest("outputs", *parts)
+        self.outputs[value] = parts
+        return value
+
+    def _output(self, name: str, at: str = "") -> str:
+        return digest(self._operand(name), at) if at else self._operand(name)
+
+    def _extracted(self, each: Instruction) -> str:
+        match = _EXTRACTED.search(each.text)
+        parts = self.outputs.get(self._operand(match[1])) if match else None
+        return parts[int(match[2])] if match and parts else digest(self._spelt(each.text))
 
 
 @cache

@@ -13,13 +13,16 @@ from expctl.inspection.readers.llvm_sums import digest
 from expctl.inspection.readers.llvm_text import NAME, Block, Instruction
 
 _LABEL = re.compile(rf"label %({NAME})")
-_ACTS = re.compile(r"(?:store|call|fence|atomicrmw|cmpxchg|ret|unreachable|switch|load (?:volatile|atomic)|invoke)\b")
+_ACTS = re.compile(
+    r"(?:store|call|fence|atomicrmw|cmpxchg|ret|unreachable|switch|load (?:volatile|atomic)|invoke|ptx (?:volatile|here))\b"
+)
 _CALLED = re.compile(rf"@{NAME}|asm")
 _NOTHING = re.compile(
     r"@llvm\.(?:lifetime|assume|dbg|experimental\.noalias|invariant|s?min|s?max|u?min|u?max|fabs|fma|fmuladd)\b"
 )
 _ENTRY = re.compile(rf"\[ (.*?), %({NAME}) \]")
 _LOCAL = re.compile(r"%\d+\b")
+_PTX = re.compile(r"ptx [^%]*")
 _IN_PLACE = ("phi ", "load ", "alloca ")
 _FIRST_CHOICE = 900000
 ROUNDS = 4
@@ -217,4 +220,5 @@ def _deeds(block: Block) -> Iterator[str]:
     for each in block.body:
         if _acts(each.text):
             called = _CALLED.search(each.text) if each.text.startswith("call") else None
-            yield f"{each.text.split(' ', 1)[0]} {called[0] if called else ''}"
+            written = _PTX.match(each.text)
+            yield written[0] if written else f"{each.text.split(' ', 1)[0]} {called[0] if called else ''}"

@@ -21,6 +21,7 @@ from expctl.inspection.readers.llvm_module import Surroundings
 from expctl.inspection.readers.llvm_sums import Sum, digest
 from expctl.inspection.readers.llvm_text import NAME, Block, Function, Instruction, Module, split_list
 from expctl.inspection.readers.llvm_values import CASTS, LOCAL, OPERATIONS
+from expctl.inspection.readers.ptx_assembly import instruction_by_instruction
 
 ROUNDS_MOST = 6
 _PURE_GROUP = re.compile(r"^attributes #(\d+) = \{.*memory\(none\)", re.MULTILINE)
@@ -92,7 +93,8 @@ class FunctionReader(Effects):
 
     def read(self) -> tuple[str, Mapping[str, int]]:
         """Return the hash of what the function does, and the counts of its instructions."""
-        blocks = in_one_form(self.function.blocks)
+        written = self.function.blocks
+        blocks = in_one_form(instruction_by_instruction(written) if self.module.is_ptx else written)
         self.order = {block.label: at for at, block in enumerate(blocks)}
         self.counted = counted_values(blocks, self.order)
         for at, (name, kind) in enumerate(self.function.parameters):
@@ -102,23 +104,23 @@ class FunctionReader(Effects):
             each.result: digest("phi", str(self.order[block.label]), each.text.split(" [")[0]) for block, each in phis
         }
         counted = [(block, each) for block, each in phis if each.result in self.counted]
-        written = self._settled(blocks, counted)  # what others are made of comes first: they remember what it was
+        made = self._settled(blocks, counted)  # what others are made of comes first: they remember what it was
         distinct = 0
         for _ in range(ROUNDS_MOST if phis else 0):
             found = {each.result: self._phi(block, each) for block, each in phis}
             self.values |= found
-            written = self._round(blocks)
+            made = self._round(blocks)
             now = len(set(found.values()))
             if now == distinct:
                 break
             distinct = now
         if counted:
-            written = self._settled(blocks, counted)
+            made = self._settled(blocks, counted)
         while inside := self._turn_round(blocks):
             counted += [(block, each) for block, each in phis if self.order[block.label] in inside]
-            written = self._settled(blocks, counted)
+            made = self._settled(blocks, counted)
         kinds = " ".join(self.module.spelt(kind) for _, kind in self.function.parameters)
-        return digest(self.function.head, *self.function.attributes, kinds, *written), self._parts(blocks)
+        return digest(self.function.head, *self.function.attributes, kinds, *made), self._parts(blocks)
 
     def _settled(self, blocks: Sequence[Block], counted: Sequence[tuple[Block, Instruction]]) -> list[str]:
         """Say what loops count by what stands before them now, and return what blocks do then."""
@@ -233,7 +235,7 @@ class FunctionReader(Effects):
         return value
 
     def _parts(self, blocks: Sequence[Block]) -> Mapping[str, int]:
-        texts = (as_builtin(each.text) for block in blocks for each in block.body)
+        texts = (as_builtin(each.text) for block in blocks for each in block.body if not each.text.startswith("outputs "))
         instructions = (LOCAL.sub("%", self.module.spelt(text)) for text in texts)
         return Counter((*self.function.attributes, *instructions))
 
@@ -264,4 +266,7 @@ _METHODS = {
     "br": FunctionReader._branch,
     "switch": FunctionReader._switch,
     "call": FunctionReader._call,
+    "ptx": FunctionReader._ptx,
+    "outputs": FunctionReader._together,
+    "extractvalue": FunctionReader._extracted,
 }

@@ -24,6 +24,7 @@ class Surroundings:
         self._module = module
         self._meaning = meaning
         self.pure = pure
+        self.is_ptx = module.is_ptx
         self._functions = {each.name: each for each in module.functions}
         self._types: dict[str, str] = {}
         self._globals: dict[str, str] = {}

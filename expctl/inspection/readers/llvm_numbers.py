@@ -20,7 +20,8 @@ class Numbers:
     def __init__(self) -> None:
         self.sums: dict[str, Sum] = {}
         self.masks: dict[str, tuple[Sum, int]] = {}
-        self.flipped: dict[str, str] = {}
+        self.flipped: dict[str, str] = {"true": "false", "false": "true"}
+        self.conjuncts: dict[str, frozenset[str]] = {}
         self.tests: dict[str, Growing] = {}
         self.zeros: dict[str, str] = {}
         self.bits: set[str] = set()
@@ -145,6 +146,21 @@ class Numbers:
         self.flipped[made] = value
         self.flipped[value] = made
         return made
+
+    def _both(self, one: str, other: str) -> str:
+        """Return the condition that two hold."""
+        parts = frozenset[str]().union(*(self.conjuncts.get(each, {each}) for each in (one, other))) - {"true"}
+        if "false" in parts or any(self.flipped.get(each) in parts for each in parts):
+            return "false"
+        if len(parts) < 2:
+            return next(iter(parts), "true")
+        made = digest("both", *sorted(parts))
+        self.conjuncts[made] = parts
+        return made
+
+    def _either(self, one: str, other: str) -> str:
+        """Return the condition that one of two holds, or both: not that neither does."""
+        return self._negation(self._both(self._negation(one), self._negation(other)))
 
     def _condition(self, value: str) -> tuple[str, bool]:
         """The value, and whether it is the negation of what is returned."""

@@ -77,11 +77,12 @@ class Function(NamedTuple):
 
 
 class Module(NamedTuple):
-    """What a file holds: types by name, globals by name, functions in order."""
+    """What a file holds: types by name, globals by name, functions in order. Is its assembly PTX?"""
 
     types: Mapping[str, str]
     variables: Mapping[str, str]
     functions: tuple[Function, ...]
+    is_ptx: bool = False
 
 
 def read_module(text: str) -> Module:
@@ -104,7 +105,7 @@ def read_module(text: str) -> Module:
             types[match[1]] = match[2]
         elif line.startswith("@") and (match := _GLOBAL.match(line)):
             variables[match[1].strip('"')] = _plain(match[2], metadata)
-    return Module(types, variables, tuple(functions))
+    return Module(types, variables, tuple(functions), '\ntarget triple = "nvptx' in text)
 
 
 def _function(head: str, lines: Sequence[str], metadata: Mapping[str, str]) -> Function:

@@ -62,6 +62,8 @@ class Values(Numbers):
         values = [self._operand(one), self._operand(other)]
         if op == "xor" and kind == "i1" and other.strip() == "true":
             return self._negation(values[0])
+        if kind == "i1" and op in ("and", "or"):
+            return self._both(*values) if op == "and" else self._either(*values)
         if op in _COMMUTATIVE:
             values.sort()
         return digest(op, *flags, self.module.spelt(kind), *values)
@@ -125,6 +127,10 @@ class Values(Numbers):
         condition, one, other = split_list(" ".join(word for word in each.text.split(" ")[1:] if word not in MATH))
         kind = text_type(condition)
         value, negated = self._condition(self._operand(condition[len(kind) :]))
+        if kind == text_type(one) == "i1":
+            known = self._chosen(value, *(self._operand(each[3:]) for each in ((other, one) if negated else (one, other))))
+            if known:
+                return known
         remainder = self._remainder(value, *((other, one) if negated else (one, other)))
         if remainder is not None:
             return self._named(remainder)
@@ -136,6 +142,14 @@ class Values(Numbers):
                 return self._named(sums[1].plus(less.times(self._as_bit(value))))
         arms = [self._typed(one), self._typed(other)]
         return digest("select", kind, value, *(arms[::-1] if negated else arms))
+
+    def _chosen(self, condition: str, one: str, other: str) -> str:
+        """Return a choice of conditions, one of which is known, as that two hold, or one of them; "" for any other."""
+        if "false" in (one, other):
+            return self._both(condition, one) if other == "false" else self._both(self._negation(condition), other)
+        if "true" in (one, other):
+            return self._either(condition, other) if one == "true" else self._either(self._negation(condition), one)
+        return ""
 
     def _remainder(self, condition: str, one: str, other: str) -> Sum | None:
         """Return what `x < 8 ? x : x - 8` is, or its multiple, if it is a remainder of a number that is less than 16."""

@@ -10,13 +10,13 @@ from typing import NamedTuple
 REGISTER = re.compile(r"%(?:p|b|rs|rd|rq|r|fd|f|hh|h)\d+\b")
 _REGISTERS = re.compile(f"({REGISTER.pattern})")
 _INSTRUCTION = re.compile(r"(?:@(!?)(%p\d+)\s+)?([a-z][\w.:]*)\s*(.*?);?$", re.DOTALL)
-_PURE = frozenset(
+PURE = frozenset(
     "add sub mul mad fma min max and or xor not shl shr shf prmt cvt cvta mov selp setp set neg abs bfe bfi lop3 rcp "  # noqa: SIM905
     "sqrt rsqrt ex2 lg2 sin cos rem div popc clz brev dp4a cnot sad copysign tanh mma".split()
 )
 _SUMS = re.compile(r"(?:add|sub|mul\.lo|mad\.lo|shl)\.[sub](?:32|64)$|neg\.s(?:32|64)$")
 _VARYING = re.compile(r"%(?:clock|globaltimer)")
-_GIVES_NONE = frozenset({"st", "bra", "bar", "ret", "red", "call", "stmatrix", "cp", "fence", "membar"})
+GIVES_NONE = frozenset({"st", "bra", "bar", "ret", "red", "call", "stmatrix", "cp", "fence", "membar"})
 _ALONE = re.compile(r"asm (?:\{ ?)?([^;{}]*(?:\{[^;{}]*\}[^;{}]*)*);(?: ?\})?$")
 ASM = "asm "
 """Begins the line of a whole piece of inline assembly."""
@@ -25,7 +25,7 @@ ASM = "asm "
 def plain_assembly(line: str) -> str:
     """Return inline assembly of one instruction without effects as that instruction."""
     alone = _ALONE.match(line)
-    return alone[1] if alone and alone[1].partition(".")[0] in (*_PURE, "ldmatrix") else line
+    return alone[1] if alone and alone[1].partition(".")[0] in (*PURE, "ldmatrix") else line
 
 
 def taken_registers(body: Sequence[str]) -> tuple[str, ...]:
@@ -63,7 +63,7 @@ def read_line(line: str) -> Read | None:
         return None
     sign, predicate, op, text, operands = parsed
     word, given = op.partition(".")[0], given_registers(line)
-    is_pure = word in _PURE and not predicate and bool(given) and not _VARYING.search(text)
+    is_pure = word in PURE and not predicate and bool(given) and not _VARYING.search(text)
     return Read(sign, predicate, op, word, operands, given, is_pure)
 
 
@@ -90,7 +90,7 @@ def _parsed(line: str) -> tuple[str, str, str, str, tuple[str, ...]] | None:
 def given_registers(line: str) -> tuple[str, ...]:
     """Return the registers that an instruction sets; none for inline assembly, of which we can't tell."""
     parsed = None if line.startswith(ASM) else _parsed(line)
-    if parsed is None or parsed[2].partition(".")[0] in _GIVES_NONE:
+    if parsed is None or parsed[2].partition(".")[0] in GIVES_NONE:
         return ()
     first = parsed[4][:1]
     return tuple(REGISTER.findall(first[0])) if first and not first[0].startswith("[") else ()
