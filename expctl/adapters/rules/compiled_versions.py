@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 AT_A_TIME = min(os.cpu_count() or 1, 3) + 1
 """Compilations at a time: one more than processors, so that none waits for the last of an odd number, but few enough to leave a
 large machine to others."""
-FORMAT = 11
+FORMAT = 12
 """Of what is kept: what was read otherwise is compiled anew."""
 READER = "expctl.inspection.readers.compiled_functions"
 
