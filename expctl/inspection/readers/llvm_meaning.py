@@ -7,6 +7,7 @@ effect (stores, barriers, calls) keeps its order in its block; a load is held be
 
 from __future__ import annotations
 
+import operator
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -177,7 +178,11 @@ class FunctionReader(Effects):
         if len(pairs) == 1:
             return self._operand(pairs[0][0])
         found = sorted(f"{self.order.get(label, -1)} {self._operand(value)}" for value, label in pairs)
-        return digest("phi", self.module.spelt(head), str(self.order[block.label]), *found)
+        made = digest("phi", self.module.spelt(head), str(self.order[block.label]), *found)
+        ones = [self._ones(self._as_sum(value)) for value, _ in pairs] if head in ("phi i32", "phi i64") else [None]
+        if None not in ones:
+            self.possible[made] = reduce(operator.or_, filter(None, ones), 0)
+        return made
 
     def _branch(self, each: Instruction) -> str:
         labels = [str(self.order[label]) for label in re.findall(rf"label %({NAME})", each.text)]

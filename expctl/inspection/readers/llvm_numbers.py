@@ -26,6 +26,7 @@ class Numbers:
         self.zeros: dict[str, str] = {}
         self.bits: set[str] = set()
         self.bounds: dict[str, float] = {}
+        self.possible: dict[str, int] = {}
         self.learnt = 0
 
     def _most(self, value: Sum) -> float | None:
@@ -45,6 +46,25 @@ class Numbers:
         lows = [by * (mask & -mask) for term, by in value.terms for _, mask in [self.masks.get(term, (None, 1))]]
         return all(each % size == 0 for each in (value.constant, *lows))
 
+    def _ones(self, value: Sum) -> int | None:
+        """Return the bits that a sum may have, whose parts have none in common; None where that can't be told."""
+        found = value.constant if isinstance(value.constant, int) and value.constant >= 0 else None
+        for term, by in value.terms:
+            ones = self._ones_of_term(term)
+            if found is None or ones is None or not isinstance(by, int) or by < 1 or by & (by - 1) or ones * by & found:
+                return None
+            found |= ones * by
+        return found
+
+    def _ones_of_term(self, term: str) -> int | None:
+        factors = [each for each in term.split("*") if each not in self.bits] or [term]
+        if len(factors) > 1:
+            return None
+        if factors[0] in self.possible or factors[0] in self.masks:
+            return self.possible[factors[0]] if factors[0] in self.possible else self.masks[factors[0]][1]
+        most = self.bounds.get(factors[0], -1)
+        return (1 << math.ceil(most).bit_length()) - 1 if most >= 0 else None
+
     def _computed(self, op: str, one: Sum, other: Sum, kind: str) -> Sum | None:
         """Return a sum for what can be one; None for other operations."""
         by = other.constant if not other.terms else None
@@ -57,6 +77,10 @@ class Numbers:
                 if not sign.constant and len(sign.terms) == 1 and sign.terms[0][1] == -1 and sign.terms[0][0] in self.bits:
                     bit = Sum(0, ((sign.terms[0][0], 1),))  # all bits of `sign`, or none
                     return value.times(bit) if op == "and" else value.plus(bit.times(Sum(-1).plus(value.times(Sum(-2)))))
+        if op in ("or", "xor") and one.terms and other.terms:
+            ones = self._ones(one), self._ones(other)
+            if ones[0] is not None and ones[1] is not None and not ones[0] & ones[1]:
+                return one.plus(other)
         if op in ("add", "fadd"):
             return one.plus(other)
         if op in ("sub", "fsub"):

@@ -191,6 +191,8 @@ class Values(Numbers):
         value = digest(word, self._typed(source), self.module.spelt(target))
         if word in ("zext", "sext", "trunc", "bitcast") and kind in BITS and target in BITS:
             self.made_of[value] = self._operand(source[len(kind) :]), min(BITS[kind], BITS[target])
+            if word == "zext":
+                self.possible[value] = (1 << BITS[kind]) - 1
         return value
 
     def _low_bits(self, value: str, bits: int) -> str:
