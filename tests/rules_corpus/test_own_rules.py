@@ -18,8 +18,11 @@ from typing import NamedTuple
 
 import pytest
 
+from expctl.adapters.git.reader import locate
 from expctl.domain.rules.match_levels import Level
+from expctl.domain.rules.meaning import Version, Wanted
 from expctl.inspection.tool_versions import version_of
+from expctl.wiring import reader, rulebook
 
 ROOT = Path(__file__).parents[2]
 FOLDER = Path(__file__).parent / "history"
@@ -52,6 +55,7 @@ KNOWN = (
 )
 QUICK = ("P3", "P7", "P14", "P19")
 """One rule of each level; the others take as long again, each."""
+NVCC = pytest.mark.skipif(shutil.which("nvcc") is None, reason="P33 is about sm_90, which nvcc compiles")
 
 
 class Asked(NamedTuple):
@@ -145,6 +149,22 @@ def test_a_rule_refuses_its_repeat_and_lets_a_neighbour_through(known: Known, tm
 
 
 @pytest.mark.long
+@pytest.mark.parametrize(
+    "known", [pytest.param(each, id=each.rule, marks=NVCC if each.rule == "P33" else []) for each in KNOWN]
+)
+def test_a_neighbour_compiles(known: Known, tmp_path: Path) -> None:
+    """One that compiles for nothing is let through for that alone, and tells nothing of the rule."""
+    place = locate(repository(tmp_path / "repository", known.state, {known.rule}, is_short=True).root)
+    meanings = rulebook(place, reader(place)).meanings(place.head)
+    assert meanings is not None
+    honest = Version(place.head, (FOLDER / "patches" / f"{known.rule}-honest.patch").read_bytes())
+    reached = [target for target in meanings.targets() if meanings.differ(Version(place.head), honest, target)]
+    made = meanings.compiled([Wanted(honest, target) for target in reached])
+    faults = {target: "no text" if each is None else each.fault for target, each in zip(reached, made, strict=True)}
+    assert faults == dict.fromkeys(reached, "") != {}
+
+
+@pytest.mark.long
 @pytest.mark.parametrize("other", ["P17-pointer", "P17-by-hand"])
 def test_what_an_optimiser_makes_other_code_of_is_refused_too(other: str, tmp_path: Path) -> None:
     made = repository(tmp_path / "repository", "head", {"P17"}, is_short=True)
@@ -154,7 +174,7 @@ def test_what_an_optimiser_makes_other_code_of_is_refused_too(other: str, tmp_pa
 
 
 @pytest.mark.long
-@pytest.mark.skipif(shutil.which("nvcc") is None, reason="P33 is about sm_90, which nvcc compiles")
+@NVCC
 def test_a_rule_of_another_compiler(tmp_path: Path) -> None:
     (known,) = (each for each in KNOWN if each.rule == "P33")
     refuses_and_lets_through(repository(tmp_path / "repository", known.state, {known.rule}, is_short=True), known)
