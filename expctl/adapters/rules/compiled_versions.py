@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
@@ -20,6 +21,7 @@ from weakref import finalize
 
 import msgspec
 
+from expctl import inspection
 from expctl.adapters.child.arguments import child_environment, fill
 from expctl.adapters.rules.version_files import changed_files, source_folders, version_files
 from expctl.adapters.steps.preprocessed import flags_tell_all, source_hash
@@ -41,8 +43,6 @@ if TYPE_CHECKING:
 AT_A_TIME = min(os.cpu_count() or 1, 3) + 1
 """Compilations at a time: one more than processors, so that none waits for the last of an odd number, but few enough to leave a
 large machine to others."""
-FORMAT = 12
-"""Of what is kept: what was read otherwise is compiled anew."""
 READER = "expctl.inspection.readers.compiled_functions"
 
 
@@ -61,7 +61,7 @@ class CompiledVersions:
         self._mark = mark
         self.protocol = protocol
         self._environment = Environment()
-        self._functions = state / "functions" / str(FORMAT)
+        self._functions = state / "functions" / _code()
         self._functions.mkdir(parents=True, exist_ok=True)
         work = Path(tempfile.mkdtemp(prefix="work.", dir=state))
         finalize(self, atomic_write.remove_tree, work)
@@ -138,12 +138,13 @@ class CompiledVersions:
             return None
         sources = self._git.files_identity(version.commit, folders)
         made = {path: hashlib.sha256(text).hexdigest() if text is not None else "" for path, text in changes.items()}
-        own = _hash(FORMAT, msgspec.to_builtins(build), dict(self._versions[target] or {}), sources, made)
+        own = _hash(_code(), msgspec.to_builtins(build), dict(self._versions[target] or {}), sources, made)
         kept = self._sources.get(own)
         if kept is None:
             kept = (self._preprocessed(version_files(self._git, version, folders) or {}, target, build) or own).encode()
             self._sources.put(own, kept)
-        return _hash(kept.decode(), view, *([msgspec.to_builtins(build)] if view is View.CODE else []))
+        words = self._recipes[build.toolchain].listing(build, out=Path(), view=view)
+        return _hash(kept.decode(), view, words, *([msgspec.to_builtins(build)] if view is View.CODE else []))
 
     def _changes(self, version: Version, target: str) -> Mapping[str, bytes | None] | None:
         folders = source_folders(self.protocol, target)
@@ -166,7 +167,7 @@ class CompiledVersions:
             if not command or not flags_tell_all(build.flags, tree) or self._fails(command, target, tree, out):
                 return ""
             text = (out / "source").read_bytes()
-        words = (*recipe.listing(build, out=Path(), view=View.SOURCE), str(dict(self._versions[target] or {})), str(FORMAT))
+        words = (*recipe.listing(build, out=Path(), view=View.SOURCE), str(dict(self._versions[target] or {})), _code())
         return source_hash(words, text, is_assembled=False)
 
     # Compiling.
@@ -233,6 +234,13 @@ class CompiledVersions:
             yield tree, out
         finally:
             self._free.put(folder)
+
+
+@cache
+def _code() -> str:
+    """Return a hash of what makes and reads a compiler's text: what was read by other code is compiled anew."""
+    folder = Path(inspection.__file__).parent
+    return _hash(*(file.read_text() for file in sorted((*folder.glob("readers/*.py"), *folder.glob("cuda_stubs/*.h")))))
 
 
 def _forms(view: View) -> tuple[View, ...]:

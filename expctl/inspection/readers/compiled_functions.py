@@ -49,14 +49,14 @@ Answer = tuple[Mapping[str, str], Mapping[str, Mapping[str, int]]]
 
 def read_functions(view: str, text: str, kept: CacheFolder | None = None) -> Answer:
     """Return a hash of each function and the counts of its instructions. `view` is that of expctl/domain/rules/meaning.py.
-    Hashes of PTX are looked up in `kept` first, and put there.
+    What a function does is looked up in `kept` first, and put there.
     """
     if view == "regions":
         return {}, instructions_by_region(text)
     if view == "statements":
         return {}, {"": Counter(own_statements(text))}
     if view in ("meaning", "plain") and "\ntarget triple" in text:
-        found = meanings(read_module(text), pure_functions(text))
+        found = meanings(read_module(text), pure_functions(text), kept)
         return {each.key: each.whole for each in found}, {each.name: each.parts for each in found}
     if "\n.version" in text:
         bodies = {name: _without_name(name, lines) for name, lines in _bodies(text, _ENTRY).items()}
@@ -69,9 +69,7 @@ def read_functions(view: str, text: str, kept: CacheFolder | None = None) -> Ans
 
 
 def _ptx_hashes(bodies: Mapping[str, Sequence[str]], kept: CacheFolder | None) -> Mapping[str, str]:
-    """Return the hash of each function. Most are the same in several versions of a source, which are often read at the same
-    time: each process goes through them in another order, so that one finds what others have done.
-    """
+    """Return the hash of each function, in an order of its own (`meanings` says why)."""
     found = {}
     for name in random.sample(list(bodies), len(bodies)):
         asked = digest(*bodies[name])

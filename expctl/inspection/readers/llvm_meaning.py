@@ -7,13 +7,16 @@ effect (stores, barriers, calls) keeps its order in its block; a load is held be
 
 from __future__ import annotations
 
+import json
 import operator
+import random
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import reduce
 from typing import NamedTuple
 
+from expctl.files.cache_folder import CacheFolder
 from expctl.inspection.readers.llvm_assembly import as_builtin
 from expctl.inspection.readers.llvm_effects import Effects
 from expctl.inspection.readers.llvm_flow import in_one_form
@@ -26,6 +29,7 @@ from expctl.inspection.readers.ptx_assembly import instruction_by_instruction
 
 ROUNDS_MOST = 6
 _PURE_GROUP = re.compile(r"^attributes #(\d+) = \{.*memory\(none\)", re.MULTILINE)
+_CALLED = re.compile(rf"@({NAME})\(")
 _DECLARED = re.compile(rf"^declare .*?@({NAME})\(.*?#(\d+)$", re.MULTILINE)
 
 
@@ -46,26 +50,41 @@ def pure_functions(text: str) -> frozenset[str]:
     return frozenset(match[1].strip('"') for match in _DECLARED.finditer(text) if match[2] in groups)
 
 
-def meanings(module: Module, pure: frozenset[str]) -> tuple[Meaning, ...]:
-    """Return what each function does that other files may call; of CUDA's device code each kernel: nothing else is called."""
+def meanings(module: Module, pure: frozenset[str], kept: CacheFolder | None = None) -> tuple[Meaning, ...]:
+    """Return what each function does that other files may call; of CUDA's device code each kernel: nothing else is called.
+    What a function does is looked up in `kept` first, and put there. Most are the same in several versions of a source, which
+    are often read at the same time: each process goes through them in another order, so that one finds what others have done.
+    """
     functions = {each.name: each for each in module.functions}
-    seen = [each for each in module.functions if "ptx_kernel" in each.head] or [
-        each for each in module.functions if each.is_seen
-    ]
+    kernels = [each for each in module.functions if "ptx_kernel" in each.head]
+    seen = kernels or [each for each in module.functions if each.is_seen]
     found: dict[str, Meaning] = {}
 
     def meaning(name: str) -> str:
         if name not in found:
             each = functions[name]
             found[name] = Meaning(name, name, "itself", {})  # where it calls itself
-            whole, parts = FunctionReader(around, each).read()
+            asked = _asked(around, each) if kept is not None else ""
+            held = kept.get(asked) if kept is not None else None
+            whole, parts = json.loads(held) if held is not None else FunctionReader(around, each).read()
+            if kept is not None and held is None:
+                kept.put(asked, json.dumps((whole, parts)).encode())
             found[name] = Meaning(name, name if each.is_named else whole, whole, parts)
         return found[name].whole
 
     around = Surroundings(module, pure, meaning)
-    for each in seen:
+    for each in random.sample(seen, len(seen)):
         meaning(each.name)
     return tuple(found[each.name] for each in seen)
+
+
+def _asked(around: Surroundings, function: Function) -> str:
+    """Return a hash of all that a function's meaning is read from: its text, with globals and types as what they hold."""
+    texts = [each.text for block in function.blocks for each in block.body]
+    lines = [f"{block.label} {each.result} {around.spelt(each.text)}" for block in function.blocks for each in block.body]
+    kinds = [f"{name} {around.spelt(kind)}" for name, kind in function.parameters]
+    pure = sorted(around.pure & {name.strip('"') for text in texts if "@" in text for name in _CALLED.findall(text)})
+    return digest(function.head, *function.attributes, *kinds, *lines, *pure)
 
 
 class _Known(NamedTuple):
