@@ -21,7 +21,6 @@ from weakref import finalize
 
 import msgspec
 
-from expctl import inspection
 from expctl.adapters.child.arguments import child_environment, fill
 from expctl.adapters.rules.version_files import changed_files, source_folders, version_files
 from expctl.adapters.steps.preprocessed import flags_tell_all, source_hash
@@ -239,7 +238,8 @@ class CompiledVersions:
 @cache
 def _code() -> str:
     """Return a hash of what makes and reads a compiler's text: what was read by other code is compiled anew."""
-    folder = Path(inspection.__file__).parent
+    found = importlib.util.find_spec(READER)
+    folder = Path(found.origin).parents[1] if found is not None and found.origin is not None else Path()
     return _hash(*(file.read_text() for file in sorted((*folder.glob("readers/*.py"), *folder.glob("cuda_stubs/*.h")))))
 
 
