@@ -122,6 +122,15 @@ def test_what_is_added_to_counts() -> None:
     assert meaning(mma.format(1.0), kept) == meaning(by_number, kept) != meaning(mma.format(2.0), kept)
 
 
+def test_what_a_barrier_gives_is_known_by_the_barrier() -> None:
+    reduced = r"{\0A.reg .pred p, q, r;\0Asetp.ne.s32 r, $1, 0;\0A%s\0Aselp.u32 $0, 1, 0, %s;\0A}"
+    both = "bar.red.and.pred p, 0, r; bar.red.or.pred q, 0, r;"
+    assert len({converted(reduced % (both, each), "i32 %0", how="sideeffect ") for each in ("p", "q", "r")}) == 3
+    swapped = "bar.red.and.pred x, 0, r; bar.red.or.pred p, 0, r;"
+    renamed = (reduced % (swapped, "x")).replace("p, q", "x, p")
+    assert converted(renamed, "i32 %0", how="sideeffect ") == converted(reduced % (both, "p"), "i32 %0", how="sideeffect ")
+
+
 def test_what_cannot_be_read_stays_as_it_is() -> None:
     texts = [r"{ AGAIN: bra AGAIN; }", ".pragma \\22nounroll\\22;", "trap", "bar.sync $0, $1; bar.sync ${0:x}, $1;"]
     for text in texts:

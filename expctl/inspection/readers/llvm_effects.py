@@ -1,4 +1,6 @@
-"""What has an effect in a function of LLVM IR: stores, barriers, calls, assembly; and loads, which are held between these."""
+"""What has an effect in a function of LLVM IR: stores, barriers, calls, assembly; and loads, which are held between these,
+unless what they read is never written.
+"""
 
 from __future__ import annotations
 
@@ -44,10 +46,14 @@ class Effects(Values):
         self.accesses: dict[int, list[Access]] = {}
         self.free: dict[str, str] = {}
         self.outputs: dict[str, list[str]] = {}
+        self.constants: set[str] = set()
 
     def _load(self, each: Instruction) -> str:
         self._reach(each.text, is_store=False)
         volatile = each.text.startswith("load volatile") or each.text.startswith("load atomic")
+        place = _PLACE.search(each.text)
+        if place and not volatile and any(term in self.constants for term, _ in self._as_sum(place[1]).terms):
+            return digest(self._spelt(each.text))
         value = digest(self._spelt(each.text), str(self.block), str(len(self.effects)))
         if volatile:
             self.effects.append(value)

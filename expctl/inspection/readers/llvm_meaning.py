@@ -119,6 +119,7 @@ class FunctionReader(Effects):
         self.counted = counted_values(blocks, self.order)
         for at, (name, kind) in enumerate(self.function.parameters):
             self.values[name] = digest("argument", str(at), self.module.spelt(kind))
+        self.constants = {self.values[name] for name in self.function.constants}
         phis = [(block, each) for block in blocks for each in block.body if each.text.startswith("phi ")]
         self.values |= {
             each.result: digest("phi", str(self.order[block.label]), each.text.split(" [")[0]) for block, each in phis

@@ -36,9 +36,8 @@ class Numbers:
         return value.constant + sum(self.bounds[term] * by for term, by in value.terms)
 
     def _at_most(self, value: str, most: float) -> None:
-        """Remember that a value is between 0 and `most`."""
-        if self.bounds.get(value) != most:
-            self.learnt += 1
+        """Remember that a value is between 0 and `most`. What was read before may depend on it only if it was another bound."""
+        self.learnt += self.bounds.get(value, most) != most
         self.bounds[value] = most
 
     def _is_multiple(self, value: Sum, size: int) -> bool:

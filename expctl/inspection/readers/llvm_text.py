@@ -55,8 +55,8 @@ class Block(NamedTuple):
 
 
 class Function(NamedTuple):
-    """A function's name, the parameters with their types, its linkage and calling convention, its blocks, and those of its
-    attributes that its machine code depends on.
+    """A function's name, the parameters with their types, its linkage and calling convention, its blocks, those of its
+    attributes that its machine code depends on, and the parameters that point to what nobody writes.
     """
 
     name: str
@@ -64,6 +64,7 @@ class Function(NamedTuple):
     parameters: tuple[tuple[str, str], ...]
     blocks: tuple[Block, ...]
     attributes: tuple[str, ...] = ()
+    constants: frozenset[str] = frozenset()
 
     @property
     def is_seen(self) -> bool:
@@ -115,9 +116,11 @@ def _function(head: str, lines: Sequence[str], metadata: Mapping[str, str]) -> F
     if match is None:
         raise ValueError(f"no head of a function: {head[:200]}")
     kind = " ".join(word for word in head.split("@", 1)[0].split() if word in KINDS)
-    parameters = tuple(_parameter(each) for each in split_list(match[2]))
+    listed = split_list(match[2])
+    parameters = tuple(_parameter(each) for each in listed)
+    constants = frozenset(each.split()[-1] for each in listed if " byval(" in each and " readonly " in each)
     first = str(len(parameters))
-    return Function(match[1].strip('"'), kind, parameters, tuple(_blocks(lines, first, metadata)))
+    return Function(match[1].strip('"'), kind, parameters, tuple(_blocks(lines, first, metadata)), constants=constants)
 
 
 KINDS = frozenset(

@@ -22,7 +22,7 @@ _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _REGISTERS = re.compile(r"\.reg\s+(\.\w+)\s+([\w$%<>,\s]+)$")
 _STATEMENT = re.compile(r"(?:@(!?)\s*([\w$%]+)\s+)?([a-z][\w.:]*)\s*(.*)$", re.DOTALL)
 _WORD = re.compile(r"(\$\d+|(?<![\w.])\d\w*|[A-Za-z_%][\w$.]*)")
-_NUMBER = re.compile(r"(0[xX][0-9a-fA-F]+|0[bB][01]+|\d+)U?$")
+_NUMBER = re.compile(r"(0[xX][0-9a-fA-F]+|0[bB][01]+|0[0-7]*|[1-9]\d*)U?$")
 _INPUT = re.compile(r"[a-zA-Z]$")
 _OUTPUT = re.compile(r"=&?[a-z]$")
 _WIDE = re.compile(r"\.[bsuf]64\b")
@@ -148,7 +148,7 @@ class _Statements:
         return "=" if is_new or piece not in self.held else f"={self._value(piece)}"
 
     def _taken(self, piece: Piece, written: list[Piece]) -> str:
-        if isinstance(piece, int) and piece < self.outputs and piece not in self.held:
+        if not isinstance(piece, str) and piece not in self.held:  # nothing has set it, so this does
             if piece not in written:
                 written.append(piece)
             return f"={written.index(piece)}"
@@ -157,7 +157,7 @@ class _Statements:
     def _value(self, piece: Piece) -> str:
         if isinstance(piece, str):
             return piece
-        held = self.held.get(piece, "undefined")
+        held = self.held.get(piece, "undefined")  # a predicate that nothing sets
         if held.startswith("%") and " " in held:
             held = self.held[piece] = self._add(f"outputs {held}")
         return held
