@@ -146,7 +146,7 @@ class Effects(Values):
     def _assembly(self, text: str, match: re.Match[str]) -> str:
         arguments = [self._typed(one) for one in split_list(match[4])]
         value = digest("asm", match[2], match[3], self.module.spelt(text[: match.start()]), *arguments)
-        if match[1]:
+        if match[1] or "~{memory}" in match[3]:
             value = digest(value, str(len(self.effects)))
             self.effects.append(value)
         if not match[2] and _SAME.match(match[3]):
