@@ -244,3 +244,11 @@ def test_a_value_keeps_the_way_by_which_it_comes() -> None:
 
     assert chosen("%0", "%1") != chosen("%1", "%0")
     assert chosen("%0", "%1") == chosen("%0", "%1")
+
+
+def test_a_quotient_of_real_numbers_is_read() -> None:
+    thirds, fifths = (
+        meaning("%4 = load float, ptr %2", f"%5 = fdiv float %4, {by}", "store float %5, ptr %2", "ret void")
+        for by in ("3.0e+00", "5.0e+00")
+    )
+    assert thirds != fifths

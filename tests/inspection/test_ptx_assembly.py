@@ -178,3 +178,8 @@ def test_assembly_that_uses_memory_keeps_its_place() -> None:
     asked = f"%9 = {written('{ AGAIN: bra AGAIN; } // $0 $1', '=r,r,~{memory}', 'i32 %0', 'i32', '')}"
     store, last = "store i32 %0, ptr %2", "store i32 %9, ptr %2"
     assert meaning(asked, store, last) != meaning(store, asked, last)
+
+
+def test_an_output_that_nothing_sets_is_no_error() -> None:
+    asked = written("@$1 mov.u32 $0, $2;", "=r,=r,r", "i32 %0", "{ i32, i32 }", "")
+    assert meaning(f"%9 = {asked}", "%10 = extractvalue { i32, i32 } %9, 0", "store i32 %10, ptr %2")

@@ -144,7 +144,7 @@ class _Statements:
 
     def named(self, result: str) -> Sequence[Instruction]:
         """Return the instructions, of which the whole is called `result`."""
-        parts = [self.held[at] for at in range(self.outputs)]
+        parts = [self.held.get(at, "undefined") for at in range(self.outputs)]  # what is a predicate alone is not set
         if len(parts) == 1 and self.made and self.made[-1].result == parts[0]:
             self.made[-1] = Instruction(result, self.made[-1].text)
         elif parts:
