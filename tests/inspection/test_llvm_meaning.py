@@ -252,3 +252,16 @@ def test_a_quotient_of_real_numbers_is_read() -> None:
         for by in ("3.0e+00", "5.0e+00")
     )
     assert thirds != fifths
+
+
+@pytest.mark.parametrize(("kind", "steps"), [
+    ("i32", ["mul i32 {0}, 1664525"] * 700),
+    ("i32", ["mul i32 {0}, {0}"] * 40),
+    ("double", ["fmul double {0}, 1.0e+300", "fmul double {0}, 1.0e+300", "fmul double {0}, 5.0e-01"]),
+])  # fmt: skip
+def test_products_of_products_end(kind: str, steps: list[str]) -> None:
+    def chain(first: str) -> str:
+        made = [f"%{at} = {step.format(f'%{at - 1}')}" for at, step in enumerate(steps, 11)]
+        return meaning(f"%10 = load {kind}, ptr {first}", *made, f"store {kind} %{10 + len(steps)}, ptr %2", "ret void")
+
+    assert chain("%2") == chain("%2") != chain("null")
