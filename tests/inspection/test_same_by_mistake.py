@@ -1,5 +1,7 @@
 """Kernels that differ in what is easily taken for one have several hashes."""
 
+import pytest
+
 from expctl.inspection.readers.compiled_functions import read_functions
 
 HEAD = '; ModuleID\ntarget triple = "nvptx64-nvidia-cuda"\n'
@@ -29,6 +31,17 @@ def test_variables_that_look_alike_are_several() -> None:
     assert plain == kernel(COPY, before=TILES, after="define ptx_kernel void @m() #0 {\n  store i32 1, ptr @b\n  ret void\n}\n")
 
 
+ARRAYS = """%4 = alloca [16 x float], align 4
+%5 = alloca [16 x float], align 4
+call void @fill(ptr %4, ptr %5)
+%6 = load float, ptr {}, align 4
+store float %6, ptr %0, align 4"""
+
+
+def test_arrays_of_a_function_that_look_alike_are_several() -> None:
+    assert kernel(ARRAYS.format("%4")) != kernel(ARRAYS.format("%5"))
+
+
 READ = "%4 = load float, ptr addrspace(4) @c, align 4\nstore float %4, ptr %0, align 4"
 TABLE = "@c = dso_local addrspace(4) externally_initialized constant [2 x float] [float 1.0, float {}], align 4"
 CALL = "%4 = call i32 @twice(i32 %2)\nstore i32 %4, ptr %0, align 4"
@@ -38,3 +51,32 @@ TWICE = "define dso_local i32 @twice(i32 %0) #0 {{\n  %2 = mul i32 %0, {}\n  ret
 def test_what_a_kernel_uses_counts() -> None:
     assert kernel(READ, before=TABLE.format("2.0")) != kernel(READ, before=TABLE.format("3.0"))
     assert kernel(CALL, before=TWICE.format("2")) != kernel(CALL, before=TWICE.format("3"))
+
+
+@pytest.mark.parametrize(("one", "other"), [
+    ("%4 = sitofp i32 %2 to float\nstore float %4, ptr %0, align 4", "store i32 %2, ptr %0, align 4"),
+])  # fmt: skip
+def test_how_memory_is_written_counts(one: str, other: str) -> None:
+    assert kernel(one) != kernel(other)
+
+
+def delayed(values: int, first: str, read: str, written: int = 0) -> str:
+    """Return a kernel that reads a value some turns before it writes it."""
+    names = [f"%{20 + at}" for at in range(values)]
+    phis = [
+        f"{name} = phi float [ {first.format(at)}, %3 ], [ {after}, %10 ]"
+        for at, (name, after) in enumerate(zip(names, [*names[1:], "%40"], strict=True))
+    ]
+    return kernel("\n".join((
+        "br label %10", "10:", *phis, "%11 = phi i32 [ 0, %3 ], [ %12, %10 ]", "%13 = getelementptr float, ptr %0, i32 %11",
+        f"store float {names[written]}, ptr %13, align 4", f"%14 = getelementptr float, ptr %1, i32 {read}",
+        "%40 = load float, ptr %14, align 4", "%12 = add i32 %11, 1", "%15 = icmp eq i32 %12, %2",
+        "br i1 %15, label %16, label %10", "16:",
+    )))  # fmt: skip
+
+
+@pytest.mark.parametrize("first", ["0.0", "{}.0"])
+def test_what_is_read_many_turns_ahead_counts(first: str) -> None:
+    assert delayed(9, first, "%11") != delayed(9, first, "%2")
+    assert delayed(9, first, "%11") != delayed(10, first, "%11")
+    assert delayed(9, first, "%11", 0) != delayed(9, first, "%11", 1)

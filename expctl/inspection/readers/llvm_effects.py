@@ -70,8 +70,8 @@ class Effects(Values):
         match = _SCALAR_STORE.match(each.text)
         if match is None:
             return self._effect(each)
-        bits = BITS[match[2]]
-        value = digest("store", match[1] or "", str(bits), self._low_bits(self._operand(match[3]), bits), self._spelt(match[4]))
+        held = self._low_bits(self._operand(match[3]), match[2])
+        value = digest("store", match[1] or "", str(BITS[match[2]]), *held, self._spelt(match[4]))
         self.effects.append(value)
         return value
 
