@@ -29,6 +29,7 @@ def test_variables_that_look_alike_are_several() -> None:
     assert plain != kernel(COPY.replace("@b", "@a"), before=TILES)
     assert plain == kernel(COPY.replace("@a", "@x").replace("@b", "@y"), before=TILES.replace("@a", "@x").replace("@b", "@y"))
     assert plain == kernel(COPY, before=TILES, after="define ptx_kernel void @m() #0 {\n  store i32 1, ptr @b\n  ret void\n}\n")
+    assert plain != kernel(COPY, before=TILES.replace("align 16", "align 1024"))
 
 
 ARRAYS = """%4 = alloca [16 x float], align 4
@@ -54,7 +55,23 @@ def test_what_a_kernel_uses_counts() -> None:
 
 
 @pytest.mark.parametrize(("one", "other"), [
+    ("ptr %0, ptr %1, i32 %2", "ptr noalias %0, ptr noalias %1, i32 %2"),
+    ("ptr %0, ptr readonly byval([4 x i32]) align 4 %1, i32 %2", "ptr %0, ptr readonly byval([5 x i32]) align 4 %1, i32 %2"),
+])  # fmt: skip
+def test_what_is_said_of_parameters_counts(one: str, other: str) -> None:
+    assert kernel(COPY, before=TILES, given=one) != kernel(COPY, before=TILES, given=other)
+
+
+def test_a_parameter_that_stays_in_constant_memory_counts() -> None:
+    said = '!0 = !{ptr @k, !"grid_constant", !1}\n!1 = !{i32 1}\n'
+    assert kernel(COPY, before=TILES) != kernel(COPY, before=TILES, after=said)
+
+
+@pytest.mark.parametrize(("one", "other"), [
     ("%4 = sitofp i32 %2 to float\nstore float %4, ptr %0, align 4", "store i32 %2, ptr %0, align 4"),
+    ("%4 = load i32, ptr %1, align 4\nstore i32 %4, ptr %0", "%4 = load i32, ptr %1, align 16\nstore i32 %4, ptr %0"),
+    ("call void @llvm.memcpy.p0.p0.i64(ptr align 4 %0, ptr align 4 %1, i64 16, i1 false)",
+     "call void @llvm.memcpy.p0.p0.i64(ptr align 16 %0, ptr align 16 %1, i64 16, i1 false)"),
 ])  # fmt: skip
 def test_how_memory_is_written_counts(one: str, other: str) -> None:
     assert kernel(one) != kernel(other)
