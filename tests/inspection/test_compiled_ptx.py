@@ -131,3 +131,18 @@ def test_inline_assembly_is_one_effect() -> None:
     assert assembly("ldx %r4, [%r1];") != assembly("ldx %r4, [%r1+4];")
     assert assembly("{ mul.f16x2 %r4,%r1,%r1; }") == stored("mul.f16x2 \t%r9, %r1, %r1;")
     assert assembly("ldx %r4, [%r1];", "bar.sync \t0;") != assembly("ldx %r4, [%r1];")
+
+
+def test_what_a_variable_holds_counts() -> None:
+    table = ".const .align 4 .b8 table[8] = {1, 0, 0, 0, 2};\n.extern .shared .align 128 .b8 tiles[];\n"
+    one = kernel("f", "ld.const.u32 \t%r1, [table];", "mov.u32 \t%r2, tiles;")
+    plain = hashes(table, one, kernel("g", "ret;"))
+    for other in (table.replace("2}", "3}"), table.replace("128", "16")):
+        found = hashes(other, one, kernel("g", "ret;"))
+        assert (found["f"] == plain["f"], found["g"] == plain["g"]) == (False, True)
+
+
+def test_what_a_table_of_machine_code_holds_counts() -> None:
+    lines = ".type\tf,@function", "movl\ttable(%rip), %eax", "retq", ".type\ttable,@object\ntable:", ".long\t1 # 0x1"
+    text = "".join(f"\t{each}\n" for each in lines).replace("\t\n", "\n")
+    assert len({read_functions("code", each)[0]["f"] for each in (text, text.replace("1 # 0x1", "2"))}) == 2

@@ -244,3 +244,24 @@ def test_a_value_keeps_the_way_by_which_it_comes() -> None:
 
     assert chosen("%0", "%1") != chosen("%1", "%0")
     assert chosen("%0", "%1") == chosen("%0", "%1")
+
+
+def test_a_quotient_of_real_numbers_is_read() -> None:
+    thirds, fifths = (
+        meaning("%4 = load float, ptr %2", f"%5 = fdiv float %4, {by}", "store float %5, ptr %2", "ret void")
+        for by in ("3.0e+00", "5.0e+00")
+    )
+    assert thirds != fifths
+
+
+@pytest.mark.parametrize(("kind", "steps"), [
+    ("i32", ["mul i32 {0}, 1664525"] * 700),
+    ("i32", ["mul i32 {0}, {0}"] * 40),
+    ("double", ["fmul double {0}, 1.0e+300", "fmul double {0}, 1.0e+300", "fmul double {0}, 5.0e-01"]),
+])  # fmt: skip
+def test_products_of_products_end(kind: str, steps: list[str]) -> None:
+    def chain(first: str) -> str:
+        made = [f"%{at} = {step.format(f'%{at - 1}')}" for at, step in enumerate(steps, 11)]
+        return meaning(f"%10 = load {kind}, ptr {first}", *made, f"store {kind} %{10 + len(steps)}, ptr %2", "ret void")
+
+    assert chain("%2") == chain("%2") != chain("null")

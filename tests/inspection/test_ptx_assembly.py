@@ -155,3 +155,31 @@ def test_conditions_that_hold_together(one: str, other: str, is_same: bool) -> N
         return meaning(*tests, made, "%10 = zext i1 %8 to i32", "store i32 %10, ptr %2")
 
     assert (stored(one) == stored(other)) is is_same
+
+
+@pytest.mark.parametrize(("text", "constraints", "given"), [
+    ("sub.u32 $0, $1, $2;", "=r,0,r", ("i32 %0, i32 %1", "i32 7, i32 %1")),
+    ("{ .reg .pred p; setp.ne.s32 p, $1, $3; mov.b32 $0, $2; @p mov.b32 $0, $1; }", "=r,r,r,r",
+     ("i32 %0, i32 %1, i32 7", "i32 %0, i32 %1, i32 8")),
+    ("{ .reg .u32 x; add.cc.u32 x, $1, $2; addc.u32 $0, $1, 0; }", "=r,r,r", ("i32 %0, i32 %1", "i32 %0, i32 7")),
+    ("st.shared.u32 [$1], $2; ld.shared.u32 $0, [$1];", "=r,r,r", ("i32 %0, i32 %1", "i32 %0, i32 7")),
+])  # fmt: skip
+def test_all_that_it_takes_counts(text: str, constraints: str, given: tuple[str, str]) -> None:
+    one, other = (meaning(f"%9 = {written(text, constraints, each, 'i32', '')}", "store i32 %9, ptr %2") for each in given)
+    assert one != other
+
+
+def test_a_sum_over_a_barrier_is_what_it_sets() -> None:
+    asked = "{{ .reg .pred p; .reg .u32 x; setp.ne.u32 p, $1, 0; mov.u32 $0, 7; mov.u32 x, 7; bar.red.popc.u32 {}, 0, p; }}"
+    assert len({converted(asked.format(each), "i32 %0", how="sideeffect ") for each in ("$0", "x")}) == 2
+
+
+def test_assembly_that_uses_memory_keeps_its_place() -> None:
+    asked = f"%9 = {written('{ AGAIN: bra AGAIN; } // $0 $1', '=r,r,~{memory}', 'i32 %0', 'i32', '')}"
+    store, last = "store i32 %0, ptr %2", "store i32 %9, ptr %2"
+    assert meaning(asked, store, last) != meaning(store, asked, last)
+
+
+def test_an_output_that_nothing_sets_is_no_error() -> None:
+    asked = written("@$1 mov.u32 $0, $2;", "=r,=r,r", "i32 %0", "{ i32, i32 }", "")
+    assert meaning(f"%9 = {asked}", "%10 = extractvalue { i32, i32 } %9, 0", "store i32 %10, ptr %2")

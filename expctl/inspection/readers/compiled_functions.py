@@ -38,10 +38,17 @@ _PTX_LIMITS = (
     ".shared",
     ".local",
 )
+_PTX_VARIABLE = re.compile(
+    r"^(?:\.(?:visible|extern|weak|common) +)*\.(?:const|global|shared) [^;=]*?([\w$]+)(?:\[\d*\])*(?: = [^;]*)?;", re.MULTILINE
+)
 _PTX_ASM = re.compile(r"^\s*// begin inline asm\n(.*?)\n\s*// end inline asm", re.MULTILINE | re.DOTALL)
 _LABEL_NUMBER = re.compile(r"\.L(BB|func_end|JTI)\d+")
 _POOL = re.compile(r"\.LCPI\d+_\d+")
 _TABLE = re.compile(r"^\s*\.(?:long|quad)\s.*\.LBB")
+_TABLES = re.compile(
+    r"^(?!\.L(?:JTI|CPI|BB|func|tmp))([\w.$]+):[^\n]*\n((?:\s+\.(?:long|quad|short|byte|zero|asciz?|value|[248]byte)\b.*\n)+)",
+    re.MULTILINE,
+)
 _MARKER = re.compile(r'^# \d+ "([^"]*)"')
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|\w+|::|[^\w\s]')
 Answer = tuple[Mapping[str, str], Mapping[str, Mapping[str, int]]]
@@ -62,10 +69,13 @@ def read_functions(view: str, text: str, kept: CacheFolder | None = None) -> Ans
         bodies = {name: _without_name(name, lines) for name, lines in _bodies(text, _ENTRY).items()}
         parts = {name: Counter(map(_ptx_part, lines)) for name, lines in bodies.items()}
         whole = _bodies(_PTX_ASM.sub(lambda found: ASM + " ".join(found[1].split()).replace(" ;", ";"), text), _ENTRY)
+        variables = {found[1]: found[0] for found in _PTX_VARIABLE.finditer(text)}
+        whole = {name: [*lines, *_mentioned(lines, variables)] for name, lines in whole.items()}
         return _ptx_hashes({name: _ptx_names(_without_name(name, lines)) for name, lines in whole.items()}, kept), parts
     bodies = _bodies(text, _FUNCTION)
     parts = {name: Counter(each.split()[0] for each in lines) for name, lines in bodies.items()}
-    return {name: digest(*lines) for name, lines in bodies.items()}, parts
+    tables = {found[1]: found[2] for found in _TABLES.finditer(text)}
+    return {name: digest(*lines, *_mentioned(lines, tables)) for name, lines in bodies.items()}, parts
 
 
 def _ptx_hashes(bodies: Mapping[str, Sequence[str]], kept: CacheFolder | None) -> Mapping[str, str]:
@@ -114,6 +124,12 @@ def _bodies(text: str, starts: re.Pattern[str]) -> dict[str, list[str]]:
                 words = _LABEL_NUMBER.sub(r".L\1", words)
             body.append(words)
     return bodies
+
+
+def _mentioned(lines: Sequence[str], variables: Mapping[str, str]) -> Iterator[str]:
+    """Yield what the variables hold that instructions mention."""
+    words = {*re.findall(r"[\w.$]+", "\n".join(lines))} if variables else ()
+    yield from (declared for name, declared in variables.items() if name in words)
 
 
 def _without_name(function: str, lines: Iterable[str]) -> list[str]:

@@ -70,8 +70,8 @@ class Effects(Values):
         match = _SCALAR_STORE.match(each.text)
         if match is None:
             return self._effect(each)
-        bits = BITS[match[2]]
-        value = digest("store", match[1] or "", str(bits), self._low_bits(self._operand(match[3]), bits), self._spelt(match[4]))
+        held = self._low_bits(self._operand(match[3]), match[2])
+        value = digest("store", match[1] or "", str(BITS[match[2]]), *held, self._spelt(match[4]))
         self.effects.append(value)
         return value
 
@@ -146,7 +146,7 @@ class Effects(Values):
     def _assembly(self, text: str, match: re.Match[str]) -> str:
         arguments = [self._typed(one) for one in split_list(match[4])]
         value = digest("asm", match[2], match[3], self.module.spelt(text[: match.start()]), *arguments)
-        if match[1]:
+        if match[1] or "~{memory}" in match[3]:
             value = digest(value, str(len(self.effects)))
             self.effects.append(value)
         if not match[2] and _SAME.match(match[3]):

@@ -120,6 +120,7 @@ class FunctionReader(Effects):
         for at, (name, kind) in enumerate(self.function.parameters):
             self.values[name] = digest("argument", str(at), self.module.spelt(kind))
         self.constants = {self.values[name] for name in self.function.constants}
+        self._find_rooms(blocks)
         phis = [(block, each) for block in blocks for each in block.body if each.text.startswith("phi ")]
         self.values |= {
             each.result: digest("phi", str(self.order[block.label]), each.text.split(" [")[0]) for block, each in phis
@@ -127,7 +128,7 @@ class FunctionReader(Effects):
         counted = [(block, each) for block, each in phis if each.result in self.counted]
         made = self._settled(blocks, counted)  # what others are made of comes first: they remember what it was
         distinct = 0
-        for _ in range(ROUNDS_MOST if phis else 0):
+        for _ in phis:
             found = {each.result: self._phi(block, each) for block, each in phis}
             self.values |= found
             made = self._round(blocks)
@@ -141,7 +142,8 @@ class FunctionReader(Effects):
             counted += [(block, each) for block, each in phis if self.order[block.label] in inside]
             made = self._settled(blocks, counted)
         kinds = " ".join(self.module.spelt(kind) for _, kind in self.function.parameters)
-        return digest(self.function.head, *self.function.attributes, kinds, *made), self._parts(blocks)
+        rest = {self.values[each.result] for _, each in phis if each.result not in self.counted}  # each is a link of a chain
+        return digest(self.function.head, *self.function.attributes, kinds, *made, *sorted(rest)), self._parts(blocks)
 
     def _settled(self, blocks: Sequence[Block], counted: Sequence[tuple[Block, Instruction]]) -> list[str]:
         """Say what loops count by what stands before them now, and return what blocks do then."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from functools import cache
 
@@ -28,21 +29,39 @@ class Surroundings:
         self._functions = {each.name: each for each in module.functions}
         self._types: dict[str, str] = {}
         self._globals: dict[str, str] = {}
+        self._users: dict[str, set[int]] = defaultdict(set)
         self._sizes: dict[str, tuple[int, int]] = {}
 
     def of_global(self, name: str) -> str:
-        """Return the name of what other files may see by it, else the hash of what it is."""
+        """Return the hash of what a variable is, with the name by which other files see it, if they do; of a function that
+        name, else its hash. No other file calls a function of CUDA's device code.
+        """
         name = name.strip('"')
         if name in self._globals:
             return self._globals[name]
         if name in self._functions:
-            return name if self._functions[name].is_named else self._meaning(name)
-        text = self._module.variables.get(name, "")
-        if "internal" in text or "private" in text or "linkonce" in text:
-            self._globals[name] = "itself"
-            self._globals[name] = digest("variable", self.spelt(text))
-            return self._globals[name]
-        return name
+            is_named = self._functions[name].is_named and not self.is_ptx
+            return name if is_named else self._meaning(name)
+        text = self._module.variables.get(name)
+        if text is None:
+            return name
+        own = any(word in text for word in ("internal", "private", "linkonce"))
+        self._globals[name] = "itself"
+        self._globals[name] = digest("variable", self._place(name, text) if own else name, self.spelt(text))
+        return self._globals[name]
+
+    def _place(self, name: str, text: str) -> str:
+        """Return how many variables that look like one stand before it, of those that a function uses beside it; "" for none,
+        or for what nobody writes.
+        """
+        alike = [each for each, other in self._module.variables.items() if other == text] if " global " in text else []
+        if len(alike) < 2:
+            return ""
+        if not self._users:
+            for at, function in enumerate(self._module.functions):
+                for used in _GLOBAL.findall("\n".join(each.text for block in function.blocks for each in block.body)):
+                    self._users[used.strip('"')].add(at)
+        return "+" * sum(bool(self._users[each] & self._users[name]) for each in alike[: alike.index(name)])
 
     def spelt(self, text: str) -> str:
         """Return `text` with globals as what they hold, and named types as what they are made of."""

@@ -86,7 +86,7 @@ class Numbers:
             return one.plus(other, -1)
         if op in ("mul", "fmul"):
             return one.times(other)
-        if not isinstance(by, int):
+        if not isinstance(by, int) or kind[0] != "i":
             return None
         if op in ("or", "xor") and by > 0 and self._is_multiple(one, 1 << by.bit_length()):
             return one.plus(other)

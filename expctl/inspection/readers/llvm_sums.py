@@ -14,6 +14,8 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 TERMS_MOST = 16
+TERM_MOST = 4000
+NUMBER_MOST = 1 << 500
 _WHOLE = re.compile(r"-?\d+$")
 _REAL = re.compile(r"-?\d+\.\d+e[+-]\d+$")
 _BITS = re.compile(r"0x([0-9A-F]{16})$")
@@ -42,12 +44,19 @@ class Sum(NamedTuple):
         """Multiply; where that has very many terms, it is one term."""
         if not other.terms and other.constant == 1:
             return self
+        if self._is_long() or other._is_long():
+            return Sum(0, ((digest("product", *sorted((self.text(), other.text()))), 1),))
         if len(self.terms) * len(other.terms) > TERMS_MOST:
             return Sum(0, ((_product(f"({self.text()})", f"({other.text()})"), 1),))
         products = [(_product(one, two), by * to) for one, by in self.terms for two, to in other.terms]
         products += [(term, by * other.constant) for term, by in self.terms]
         products += [(term, by * self.constant) for term, by in other.terms]
         return _collected(self.constant * other.constant, products)
+
+    def _is_long(self) -> bool:
+        """Would a product of it, of its own kind, be too long to be written out?"""
+        numbers = (self.constant, *(by for _, by in self.terms))
+        return any(len(term) > TERM_MOST for term, _ in self.terms) or any(abs(each) >= NUMBER_MOST for each in numbers)
 
     def text(self) -> str:
         """Return it as text, the same for the same sum."""

@@ -14,6 +14,9 @@ NAME = r'(?:[\w.$-]+|"[^"]*")'
 _FUNCTION = re.compile(rf"^define\b.*?@({NAME})\((.*)\)([^()]*)\{{$")
 _GLOBAL = re.compile(rf"^@({NAME}) = (.*)$")
 _TYPE = re.compile(rf"^(%{NAME}) = type (.*)$")
+_ALIGNED = re.compile(r"\balign \d+")
+_OF_KERNEL = re.compile(r'\bnoalias\b|\bby(?:val|ref)\((?:"[^"]*"|[^()"])*\)')
+_CONSTANT = re.compile(rf'^!\{{ptr @({NAME}), !"grid_constant", !(\d+)\}}$')
 _METADATA = re.compile(r"^!(\d+) = (?:distinct )?(.*)$")
 _LABEL = re.compile(rf"^({NAME}):")
 _RESULT = re.compile(rf"^(%{NAME}) = (.*)$")
@@ -90,6 +93,9 @@ def read_module(text: str) -> Module:
     """Split the text of a module."""
     lines = text.split("\n")
     metadata = {match[1]: match[2] for line in lines if (match := _METADATA.match(line))}
+    is_ptx = '\ntarget triple = "nvptx' in text
+    held = [(match[1].strip('"'), metadata[match[2]]) for each in metadata.values() if (match := _CONSTANT.match(each))]
+    constants = {name: (f"grid_constant {which}",) for name, which in held}
     groups = {match[1]: tuple(_ATTRIBUTE.findall(match[2])) for line in lines if (match := _GROUP.match(line))}
     types, variables, functions = {}, {}, []
     at = 0
@@ -99,17 +105,19 @@ def read_module(text: str) -> Module:
         if line.startswith("define"):
             end = lines.index("}", at)
             group = _GROUP_OF.search(line)
-            function = _function(line, lines[at:end], metadata)
-            functions.append(function._replace(attributes=groups.get(group[1], ())) if group else function)
+            function = _function(line, lines[at:end], metadata, keeps_alignment=is_ptx)
+            attributes = (*groups.get(group[1] if group else "", ()), *constants.get(function.name, ()))
+            functions.append(function._replace(attributes=attributes))
             at = end + 1
         elif line.startswith("%") and (match := _TYPE.match(line)):
             types[match[1]] = match[2]
         elif line.startswith("@") and (match := _GLOBAL.match(line)):
-            variables[match[1].strip('"')] = _plain(match[2], metadata)
-    return Module(types, variables, tuple(functions), '\ntarget triple = "nvptx' in text)
+            aligned = _ALIGNED.search(match[2]) if " addrspace(3) " in match[2] else None  # copies of tiles depend on it
+            variables[match[1].strip('"')] = _plain(match[2], metadata) + (f", {aligned[0]}" if aligned else "")
+    return Module(types, variables, tuple(functions), is_ptx)
 
 
-def _function(head: str, lines: Sequence[str], metadata: Mapping[str, str]) -> Function:
+def _function(head: str, lines: Sequence[str], metadata: Mapping[str, str], *, keeps_alignment: bool) -> Function:
     match = _FUNCTION.match(
         re.sub(r"\s(?:comdat|align \d+|#\d+|section \"[^\"]*\"|personality \S+ \S+)(?:\([^)]*\))?", "", head)
     )
@@ -117,10 +125,10 @@ def _function(head: str, lines: Sequence[str], metadata: Mapping[str, str]) -> F
         raise ValueError(f"no head of a function: {head[:200]}")
     kind = " ".join(word for word in head.split("@", 1)[0].split() if word in KINDS)
     listed = split_list(match[2])
-    parameters = tuple(_parameter(each) for each in listed)
+    parameters = tuple(_parameter(each, is_kernel="kernel" in kind) for each in listed)
     constants = frozenset(each.split()[-1] for each in listed if " byval(" in each and " readonly " in each)
-    first = str(len(parameters))
-    return Function(match[1].strip('"'), kind, parameters, tuple(_blocks(lines, first, metadata)), constants=constants)
+    blocks = _blocks(lines, str(len(parameters)), metadata, keeps_alignment=keeps_alignment)
+    return Function(match[1].strip('"'), kind, parameters, tuple(blocks), constants=constants)
 
 
 KINDS = frozenset(
@@ -128,9 +136,15 @@ KINDS = frozenset(
 )
 
 
-def _parameter(text: str) -> tuple[str, str]:
+def _parameter(text: str, *, is_kernel: bool) -> tuple[str, str]:
+    """Return a parameter's name and type; of a kernel also what its machine code depends on: that nothing else points
+    there, and what it is a copy of.
+    """
     words = FLAGS.sub("", text).split()
-    return (words[-1] if words and words[-1].startswith("%") else "", text_type(" ".join(words)))
+    kind = text_type(" ".join(words))
+    if is_kernel:
+        kind = " ".join((kind, *_OF_KERNEL.findall(text)))
+    return (words[-1] if words and words[-1].startswith("%") else "", kind)
 
 
 @cache
@@ -187,7 +201,7 @@ def split_list(text: str) -> tuple[str, ...]:
     return (*parts, text[start:].strip())
 
 
-def _blocks(lines: Sequence[str], first: str, metadata: Mapping[str, str]) -> Iterator[Block]:
+def _blocks(lines: Sequence[str], first: str, metadata: Mapping[str, str], *, keeps_alignment: bool) -> Iterator[Block]:
     label, body = first, []  # type: str, list[Instruction]
     pending = ""
     for line in lines:
@@ -204,7 +218,12 @@ def _blocks(lines: Sequence[str], first: str, metadata: Mapping[str, str]) -> It
         if pending.startswith("switch") and not pending.endswith("]") and "]" not in pending.split("[", 1)[-1]:
             continue
         match = _RESULT.match(pending)
-        body.append(Instruction(match[1] if match else "", _plain(match[2] if match else pending, metadata)))
+        result, text = (match[1], match[2]) if match else ("", pending)
+        plain = _plain(text, metadata)
+        if keeps_alignment and (text.startswith(("load ", "store ")) or "@llvm.mem" in text):
+            how = "".join(f", {each}" for each in _ALIGNED.findall(text))  # a GPU of NVIDIA reads no more at once
+            plain = plain.removesuffix(")") + how + ")" * plain.endswith(")")
+        body.append(Instruction(result, plain))
         pending = ""
     if body:
         yield Block(label, tuple(body))

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Sequence
 from functools import cache
 
 from expctl.inspection.readers.llvm_loops import Growing
 from expctl.inspection.readers.llvm_module import Surroundings
 from expctl.inspection.readers.llvm_numbers import Numbers
 from expctl.inspection.readers.llvm_sums import Sum, digest, number
-from expctl.inspection.readers.llvm_text import Instruction, closing, split_list, text_type
+from expctl.inspection.readers.llvm_text import Block, Instruction, closing, split_list, text_type
 
 LOCAL = re.compile(r"%\d+\b")
 _NAMES = re.compile(rf"({LOCAL.pattern})")
@@ -34,7 +36,8 @@ class Values(Numbers):
         super().__init__()
         self.module = module
         self.values: dict[str, str] = {}
-        self.made_of: dict[str, tuple[str, int]] = {}
+        self.made_of: dict[str, tuple[str, int, str]] = {}
+        self.rooms: dict[str, int] = {}
 
     def _operand(self, text: str) -> str:
         text = text.strip()
@@ -190,16 +193,19 @@ class Values(Numbers):
             return self._operand(source[len(kind) :])
         value = digest(word, self._typed(source), self.module.spelt(target))
         if word in ("zext", "sext", "trunc", "bitcast") and kind in BITS and target in BITS:
-            self.made_of[value] = self._operand(source[len(kind) :]), min(BITS[kind], BITS[target])
+            self.made_of[value] = self._operand(source[len(kind) :]), min(BITS[kind], BITS[target]), kind
             if word == "zext":
                 self.possible[value] = (1 << BITS[kind]) - 1
         return value
 
-    def _low_bits(self, value: str, bits: int) -> str:
-        """Return the value of which one is a wider, narrower or otherwise named form, as far as its low `bits` are the same."""
+    def _low_bits(self, value: str, kind: str) -> tuple[str, str]:
+        """Return the value of which one is a wider, narrower or otherwise named form, as far as its low bits are the same, and
+        whether it is a real number: 1 and 1.0 have other bits.
+        """
+        bits = BITS[kind]
         while value in self.made_of and self.made_of[value][1] >= bits:
-            value = self.made_of[value][0]
-        return value
+            value, _, kind = self.made_of[value]
+        return value, "" if kind.startswith("i") else "real"
 
     def _negative(self, each: Instruction) -> str:
         text = " ".join(word for word in each.text.split(" ")[1:] if word not in MATH)
@@ -210,14 +216,25 @@ class Values(Numbers):
         return self._named(Sum(0).plus(self._as_sum(one), -1))
 
     def _alloca(self, each: Instruction) -> str:
-        """Memory of the function itself, whatever it has room for."""
+        """Memory of the function itself, whatever it has room for. Those of one kind are told apart by their order."""
+        return digest(self._kept(each), str(self.rooms.get(each.result, 0)))
+
+    def _find_rooms(self, blocks: Sequence[Block]) -> None:
+        """Count the memory of the function by its kind."""
+        found = Counter[str]()
+        for each in (each for block in blocks for each in block.body if each.text.startswith("alloca ")):
+            self.rooms[each.result] = found[kept := self._kept(each)]
+            found[kept] += 1
+
+    def _kept(self, each: Instruction) -> str:
+        """Return what memory of the function is for."""
         kind = text_type(each.text[7:])
         while kind.startswith("["):
             kind = kind[1:-1].partition(" x ")[2]
         spelt, flat = "", self.module.spelt(kind)
         while spelt != flat:  # rows of rows are one row
             spelt, flat = flat, _NESTED.sub(lambda found: f"[{int(found[1]) * int(found[2])} x {found[3]}]", flat)
-        return digest("alloca", flat)
+        return f"alloca {flat}"
 
 
 @cache

@@ -30,6 +30,8 @@ _BARRIER = re.compile(r"(bar|barrier)(?:\.cta)?\.(sync|arrive)(|\.aligned)")
 _OFFSET = re.compile(r"\[(%\d+)\+(-?\d+)\]")
 _UNPACKED = re.compile(r"mov\.b(32|64)$")
 _VARYING = re.compile(r"%(?:clock|globaltimer|smid|warpid|nwarpid)")
+_HIDDEN = re.compile(r"(?:bra|call|ret|exit|brx|addc|subc|madc)\b|.*\.cc\b")
+"""Instructions that do more than set operands: go elsewhere, or use the carry."""
 _TOGETHER = frozenset({"mma"})
 """Instructions that depend on their operands alone, but are for all threads of a warp."""
 
@@ -50,6 +52,12 @@ class Statement(NamedTuple):
     def word(self) -> str:
         """Return the name without what stands after the first point."""
         return self.op.partition(".")[0]
+
+    @property
+    def sets(self) -> bool:
+        """Does it set its first operand?"""
+        gives_none = self.word in GIVES_NONE and not self.op.startswith("bar.red")
+        return not gives_none and not "".join(map(str, self.first[:1])).startswith("[")
 
     @property
     def is_pure(self) -> bool:
@@ -77,17 +85,20 @@ def _instructions(each: Instruction, names: Iterator[str]) -> Sequence[Instructi
     given = split_list(match[4])
     if len(given) != len(taken) - len(outputs) or not all(map(_OUTPUT.match, outputs)):
         return (each,)
+    mentioned = {piece for one in statements for piece in (*one.predicate, *one.first, *one.rest)}
     held: dict[Piece, str] = {}
     for at, (how, argument) in enumerate(zip(taken[len(outputs) :], given, strict=True), len(outputs)):
-        if not how.isdigit() and not _INPUT.match(how):
+        if at in mentioned if how.isdigit() else not _INPUT.match(how):
             return (each,)
         held[int(how) if how.isdigit() else at] = argument[len(text_type(argument)) :].strip()
-    mentioned = {piece for one in statements for piece in (*one.predicate, *one.first, *one.rest)}
     if not {*range(len(outputs)), *held} <= mentioned:
         return (each,)
     early = {at for at, one in enumerate(outputs) if "&" in one}
     reader = _Statements(names, held, len(outputs), early, is_memory="~{memory}" in constraints)
     is_volatile = bool(match[1]) or reader.is_memory
+    acting = [one for one in statements if one.word not in PURE]
+    if not is_volatile and (len(acting) > 1 or not all(one.sets for one in acting)):
+        return (each,)  # it is kept for what it gives, and does more
     only_pure = all(one.is_pure for one in statements)
     for statement in statements:
         reader.read(statement, is_volatile=is_volatile and (only_pure or not statement.is_pure))
@@ -109,12 +120,14 @@ class _Statements:
 
     def read(self, statement: Statement, *, is_volatile: bool) -> None:
         """Add the instructions that a statement is."""
-        if not is_volatile and statement.word == "mov" and self._move(statement):
+        if not is_volatile and statement.word == "mov" and not statement.predicate and self._move(statement):
             return
-        sets = statement.word not in GIVES_NONE and not "".join(map(str, statement.first[:1])).startswith("[")
         written: list[Piece] = []
         first = "".join(
-            [self._first(piece, written, statement) if sets else self._taken(piece, written) for piece in statement.first]
+            [
+                self._first(piece, written, statement) if statement.sets else self._taken(piece, written)
+                for piece in statement.first
+            ]
         )
         rest = "".join([self._taken(piece, written) for piece in statement.rest])
         predicate = "".join([f"@{statement.sign}{self._value(piece)} " for piece in statement.predicate])
@@ -131,7 +144,7 @@ class _Statements:
 
     def named(self, result: str) -> Sequence[Instruction]:
         """Return the instructions, of which the whole is called `result`."""
-        parts = [self.held[at] for at in range(self.outputs)]
+        parts = [self.held.get(at, "undefined") for at in range(self.outputs)]  # what is a predicate alone is not set
         if len(parts) == 1 and self.made and self.made[-1].result == parts[0]:
             self.made[-1] = Instruction(result, self.made[-1].text)
         elif parts:
@@ -231,7 +244,7 @@ def _statements(template: str) -> tuple[Statement, ...] | None:
 
 def _statement(words: str, scope: Mapping[str, tuple[str, int]]) -> Statement | None:
     match = _STATEMENT.fullmatch(words)
-    if match is None or match[3].partition(".")[0] in ("bra", "call", "ret", "exit", "brx"):
+    if match is None or _HIDDEN.match(match[3]):
         return None
     wide = bool(_WIDE.search(match[3]))
 
