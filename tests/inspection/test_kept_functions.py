@@ -29,6 +29,11 @@ define i32 @two(i32 %0) #0 {
   %2 = add i32 %0, 2
   ret i32 %2
 }
+define i32 @three(ptr byval(%pair) readonly %0, ptr %1) #0 {
+  store i32 5, ptr %1
+  %3 = load i32, ptr %0
+  ret i32 %3
+}
 declare i32 @outside(i32) #1
 attributes #0 = { "target-cpu"="znver4" }
 attributes #1 = { nounwind memory(none) }
@@ -52,7 +57,7 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_what_is_kept_is_what_is_read(tmp_path: Path, read: list[str]) -> None:
     plain, kept = read_functions("meaning", MODULE), CacheFolder(tmp_path)
     assert read_functions("meaning", MODULE, kept) == plain
-    assert {*read} == {"helper", "one", "two"}
+    assert {*read} == {"helper", "one", "two", "three"}
     read.clear()
     assert read_functions("meaning", MODULE, kept) == plain
     assert not read
@@ -64,9 +69,10 @@ def test_what_is_kept_is_what_is_read(tmp_path: Path, read: list[str]) -> None:
         ("mul i32 %0, 3", "mul i32 %0, 5", {"helper", "one"}),
         ("constant i32 7", "constant i32 8", {"one"}),
         ("{ i32, i32 }", "{ i64, i32 }", {"one"}),
+        (" readonly", "", {"three"}),
         ("add i32 %0, 2", "add i32 %0, 4", {"two"}),
         ("nounwind memory(none)", "nounwind", {"one"}),
-        ("znver4", "znver5", {"helper", "one", "two"}),
+        ("znver4", "znver5", {"helper", "one", "two", "three"}),
         ("@helper", "@other", set()),
         ("@limit", "@most", set()),
     ],

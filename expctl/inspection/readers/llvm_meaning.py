@@ -84,7 +84,8 @@ def _asked(around: Surroundings, function: Function) -> str:
     lines = [f"{block.label} {each.result} {around.spelt(each.text)}" for block in function.blocks for each in block.body]
     kinds = [f"{name} {around.spelt(kind)}" for name, kind in function.parameters]
     pure = sorted(around.pure & {name.strip('"') for text in texts if "@" in text for name in _CALLED.findall(text)})
-    return digest(function.head, *function.attributes, *kinds, *lines, *pure)
+    facts = (str(around.is_ptx), *sorted(function.constants))
+    return digest(function.head, *function.attributes, *facts, *kinds, *lines, *pure)
 
 
 class _Known(NamedTuple):
