@@ -10,20 +10,24 @@ DIGITS = 64
 
 
 class CacheFolder:
-    """Keeps at most `most` entries by name in `folder`, which may be deleted at any time."""
+    """Keeps at most `most` entries by name in `folder`, which may be deleted at any time. Names begin with `prefix`: those of
+    another one are there to be removed alone.
+    """
 
-    def __init__(self, folder: Path, most: int = MOST) -> None:
-        self._folder, self._most = folder, most
+    def __init__(self, folder: Path, most: int = MOST, *, prefix: str = "") -> None:
+        self._folder, self._most, self._prefix = folder, most, prefix
 
     def get(self, name: str) -> bytes | None:
         """Return the entry `name`; None if there is none, or it is damaged."""
-        return sound(self._folder / (name + ENDING))
+        return sound(self._folder / (self._prefix + name + ENDING))
 
     def put(self, name: str, contents: bytes) -> None:
         """Keep an entry, atomically; the oldest fifth goes once there are more than `most`. Raises OSError."""
         from expctl.files import atomic_write  # what only reads has to be quick
 
-        atomic_write.replace(self._folder / (name + ENDING), _hash_of(contents) + b"\n" + contents, durably=False)
+        atomic_write.replace(
+            self._folder / (self._prefix + name + ENDING), _hash_of(contents) + b"\n" + contents, durably=False
+        )
         there = [*self._folder.iterdir()]
         if len(there) > self._most:
             with contextlib.suppress(FileNotFoundError):  # another process removes the same ones

@@ -87,3 +87,13 @@ def test_what_depends_on_another_thing_is_read_anew(
     found = read_functions("meaning", changed, kept)
     assert {*read} == others
     assert found == read_functions("meaning", changed)
+
+
+def test_what_other_code_read_is_not_taken_and_makes_room(tmp_path: Path) -> None:
+    old, new = (CacheFolder(tmp_path, 5, prefix=each) for each in ("old.", "new."))
+    old.put("f", b"1")
+    assert (old.get("f"), new.get("f")) == (b"1", None)
+    for number in range(6):
+        new.put(str(number), b"2")
+    assert old.get("f") is None
+    assert len([*tmp_path.iterdir()]) <= 5

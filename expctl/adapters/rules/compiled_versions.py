@@ -60,7 +60,7 @@ class CompiledVersions:
         self._mark = mark
         self.protocol = protocol
         self._environment = Environment()
-        self._functions = state / "functions" / _code()
+        self._functions = state / "read"
         self._functions.mkdir(parents=True, exist_ok=True)
         work = Path(tempfile.mkdtemp(prefix="work.", dir=state))
         finalize(self, atomic_write.remove_tree, work)
@@ -192,7 +192,7 @@ class CompiledVersions:
                     break
             if said:
                 return Compiled(fault=compile_fault(said) or "it does not compile")
-            reads = ("{python}", "-P", "-m", READER, view, str(listing), str(answer), str(self._functions))
+            reads = ("{python}", "-P", "-m", READER, view, str(listing), str(answer), str(self._functions), _code())
             said = self._fails(reads, target, tree, out, self._functions)
             if said:
                 raise ValueError(f"{READER} can't read what the compiler of {target} wrote: {said[-400:]}")

@@ -1,4 +1,4 @@
-"""Read what a compiler wrote, function by function: `python -m ... VIEW FILE ANSWER KEPT` for LLVM IR, assembly or PTX.
+"""Read what a compiler wrote, function by function: `python -m ... VIEW FILE ANSWER KEPT CODE` for LLVM IR, assembly or PTX.
 
 The answer is JSON: `functions` has a hash for each function, `parts` counts its instructions. Run as a program, so that two
 files can be read at the same time.
@@ -170,9 +170,10 @@ def _pools(text: str) -> Iterator[tuple[str, str]]:
         yield match[1], "{" + ",".join(each for each in data if each and not each.startswith((".section", ".p2align"))) + "}"
 
 
-def main(view: str, source: str, answer: str, kept: str) -> None:
-    """Read the file `source`, write `answer`; what was read of functions is in the folder `kept`."""
-    functions, parts = read_functions(view, Path(source).read_text(errors="surrogateescape"), CacheFolder(Path(kept)))
+def main(view: str, source: str, answer: str, kept: str, code: str) -> None:
+    """Read the file `source`, write `answer`; what was read of functions by this `code` is in the folder `kept`."""
+    found = CacheFolder(Path(kept), prefix=f"{code}.")
+    functions, parts = read_functions(view, Path(source).read_text(errors="surrogateescape"), found)
     Path(answer).write_text(json.dumps({"functions": functions, "parts": parts}))
 
 
