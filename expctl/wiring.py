@@ -131,7 +131,7 @@ def rulebook(place: Place, git: GitReader, assumed: "Mapping[str, str] | None" =
         index(git),
         tool=_version,
         probe=partial(_probe, place, tries),
-        compilers=partial(_compilers, place, git) if tries else None,
+        compilers=partial(compilers, place, git) if tries else None,
         machine=machine,
         absent=absent_targets,
         assumed=assumed,
@@ -140,7 +140,8 @@ def rulebook(place: Place, git: GitReader, assumed: "Mapping[str, str] | None" =
     )
 
 
-def _compilers(place: Place, git: GitReader, protocol: "Protocol") -> "CompiledVersions":
+def compilers(place: Place, git: GitReader, protocol: "Protocol") -> "CompiledVersions":
+    """Return what compiles versions of the sources as rules compare them, by `protocol`."""
     from expctl.adapters.rules.compiled_versions import CompiledVersions
 
     return CompiledVersions(git, _recipes(), state=place.state / "meanings", mark=mark_of(place), protocol=protocol)

@@ -118,6 +118,36 @@ def test(experiment: Experiment) -> None:
         raise typer.Exit(1)
 
 
+@app.command(name="compile", short_help="Bring with a commit what its rules are compared by.")
+def compile_rules() -> None:
+    """Compile the rejected changes whose rules hold, and write what is compared to experiments/compiled.json.xz. Commit it, and
+    a clone compares its first patch as quickly as any other. Needed again after a kernel, a compiler or a reader has changed.
+    """
+    from expctl import wiring
+    from expctl.adapters.rules.compiled_file import FILE
+    from expctl.cli.output import print_lines
+    from expctl.files import atomic_write
+    from expctl.flow.rules.by_meaning import always_compiled
+
+    git = wiring.reader(place := wiring.here())
+    head, book = git.head(), wiring.rulebook(place, git)
+    wanted = always_compiled(book, head, book.circumstances(head))
+    if not wanted:
+        print_lines(["no rule that holds here is compared by what compiles; nothing was written"])
+        return
+    data = wiring.compilers(place, git, wiring.library(git).protocol(head)).packed(wanted)
+    file = place.root / FILE
+    file.parent.mkdir(exist_ok=True)
+    atomic_write.replace_for_user(file, data)
+    targets = ", ".join(dict.fromkeys(each.target for each in wanted))
+    print_lines(
+        [
+            f"{FILE} written: {len({each.version for each in wanted})} versions for {targets}, {len(data) / 1024:.0f} KiB",
+            f"  next       git add {FILE} && git commit",
+        ]
+    )
+
+
 def _ruled(git: "GitReader", head: str, experiment: str) -> "Record":
     from expctl import wiring
     from expctl.domain.errors import Refused

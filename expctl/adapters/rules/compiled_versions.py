@@ -1,6 +1,7 @@
 """Compile versions of the sources as rules compare them, several at a time, and keep what was read below .git/expctl.
 
-Nothing is linked or run. What is kept is found again by sources and compiler, and may be deleted at any time.
+Nothing is linked or run. What is kept is found again by sources and compiler, and may be deleted at any time. What the commit
+brings with it (compiled_file.py) is looked up as well.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
@@ -22,6 +23,7 @@ from weakref import finalize
 import msgspec
 
 from expctl.adapters.child.arguments import child_environment, fill
+from expctl.adapters.rules import compiled_file
 from expctl.adapters.rules.version_files import changed_files, source_folders, version_files
 from expctl.adapters.steps.preprocessed import flags_tell_all, source_hash
 from expctl.domain.protocol.alone import first_alone
@@ -69,6 +71,7 @@ class CompiledVersions:
             self._free.put(work / str(number))
         self._here: dict[str, bool] = {}
         self._names: dict[Wanted, str | None] = {}
+        self._asked: dict[str, str] = {}
         self._answers: dict[Toolchain, Mapping[str, str] | None] = {}
         self._versions = {name: self._tools(target) for name, target in protocol.targets.items()}
 
@@ -107,6 +110,16 @@ class CompiledVersions:
             made = dict(zip(first, pool.map(self._made, first, first.values()), strict=True))
         return tuple(made[name] if (name := names[each]) is not None else None for each in wanted)
 
+    def packed(self, wanted: Sequence[Wanted]) -> bytes:
+        """Return a file with what the compilers make of `wanted`, for clones that haven't compiled it."""
+        made = zip(wanted, self.compiled(wanted), strict=True)
+        compiled = {name: msgspec.json.encode(each) for one, each in made if each is not None and (name := self._name(one))}
+        return compiled_file.packed(self._asked, compiled)
+
+    @cached_property
+    def _brought(self) -> compiled_file.Brought:
+        return compiled_file.unpacked(self._git.read_file(self._git.place.head, compiled_file.FILE))
+
     def _tools(self, target: Target) -> Mapping[str, str] | None:
         recipe = self._recipes[target.build.toolchain]
         if not recipe.listing(target.build, out=Path(), view=View.MEANING):
@@ -138,12 +151,13 @@ class CompiledVersions:
         sources = self._git.files_identity(version.commit, folders)
         made = {path: hashlib.sha256(text).hexdigest() if text is not None else "" for path, text in changes.items()}
         own = _hash(_code(), msgspec.to_builtins(build), dict(self._versions[target] or {}), sources, made)
-        kept = self._sources.get(own)
-        if kept is None:
-            kept = (self._preprocessed(version_files(self._git, version, folders) or {}, target, build) or own).encode()
-            self._sources.put(own, kept)
-        words = self._recipes[build.toolchain].listing(build, out=Path(), view=view)
-        return _hash(kept.decode(), view, words, *([msgspec.to_builtins(build)] if view is View.CODE else []))
+        kept = (self._sources.get(own) or b"").decode() or self._brought.sources.get(own, "")
+        if not kept:
+            kept = self._preprocessed(version_files(self._git, version, folders) or {}, target, build) or own
+            self._sources.put(own, kept.encode())
+        self._asked[own] = kept
+        words = _anywhere(self._recipes[build.toolchain].listing(build, out=Path(), view=view))
+        return _hash(kept, view, words, *([msgspec.to_builtins(build)] if view is View.CODE else []))
 
     def _changes(self, version: Version, target: str) -> Mapping[str, bytes | None] | None:
         folders = source_folders(self.protocol, target)
@@ -166,7 +180,11 @@ class CompiledVersions:
             if not command or not flags_tell_all(build.flags, tree) or self._fails(command, target, tree, out):
                 return ""
             text = (out / "source").read_bytes()
-        words = (*recipe.listing(build, out=Path(), view=View.SOURCE), str(dict(self._versions[target] or {})), _code())
+        words = (
+            *_anywhere(recipe.listing(build, out=Path(), view=View.SOURCE)),
+            str(dict(self._versions[target] or {})),
+            _code(),
+        )
         return source_hash(words, text, is_assembled=False)
 
     # Compiling.
@@ -174,7 +192,8 @@ class CompiledVersions:
     def _made(self, name: str, wanted: Wanted) -> Compiled:
         if (kept := self._compiled.get(name)) is not None:
             return msgspec.json.decode(kept, type=Compiled)
-        made = self._compile(wanted)
+        brought = self._brought.compiled.get(name)
+        made = msgspec.json.decode(brought, type=Compiled) if brought is not None else self._compile(wanted)
         self._compiled.put(name, msgspec.json.encode(made))
         return made
 
@@ -253,6 +272,15 @@ def _at_once(command: Sequence[str]) -> Sequence[str]:
     found = importlib.util.find_spec("ziglang") if tuple(command[:3]) == ("{python}", "-m", "ziglang") else None
     program = Path(found.origin).parent / "zig" if found is not None and found.origin is not None else None
     return (str(program), *command[3:]) if program is not None and program.is_file() else command
+
+
+def _anywhere(command: Sequence[str]) -> tuple[str, ...]:
+    """Return a command without the folders in which this package and that of ziglang are installed: they differ by machine."""
+    found = {name: importlib.util.find_spec(name) for name in ("ziglang", "expctl")}
+    folders = {name: str(Path(spec.origin).parent) for name, spec in found.items() if spec is not None and spec.origin}
+    for name, folder in folders.items():
+        command = [word.replace(folder, f"{{{name}}}") for word in command]
+    return tuple(command)
 
 
 def _hash(*parts: object) -> str:

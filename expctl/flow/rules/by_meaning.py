@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from expctl.domain.rules.match_levels import Level, failing_target_of
 from expctl.domain.rules.matching import LIKENESS, Match
-from expctl.domain.rules.meaning import Version, share_percent, union_percent
+from expctl.domain.rules.meaning import Version, Wanted, share_percent, union_percent
 from expctl.domain.rules.told import Near
-from expctl.flow.rules.resemblance import Pair, Resemblance, compile_ahead, quickly_seen, resemblance
+from expctl.flow.rules.resemblance import Pair, Resemblance, begins_with, compile_ahead, quickly_seen, resemblance
 
 if TYPE_CHECKING:
     from expctl.domain.experiment.record import Record
@@ -46,27 +46,16 @@ def by_meaning(
     """Return the rules in force that know `patch`, which fits `commit`, by what it compiles to, and those that it is close to,
     the closest first. Nothing is compiled if no rule asks for it.
     """
-    from expctl.domain.rules.conditions import ARCHITECTURE, changed_conditions
-
-    asking = [
-        (record, old)
-        for record in rulebook.ruled(commit)
-        if record.rule is not None and record.id != own_id and record.rule.patch_id
-        if (old := rulebook.rejected_patch(commit, record.id)) and not changed_conditions(record, now, Level.MEANING)
-    ]
+    asking = _asking(rulebook, commit, now, own_id)
     meanings = rulebook.meanings(commit) if asking else None
-    here = meanings.targets() if meanings is not None else ()
     if meanings is None:
         return (), ()
     candidate = Pair(before=Version(commit), after=Version(commit, patch))
     rejected = []
     for record, old in asking:
-        architecture = record.rule.conditions.get(ARCHITECTURE, "") if record.rule is not None else ""
-        judges = judging_targets(meanings.protocol, here, failing_target_of(record), architecture)
-        if not any(meanings.differ(*candidate.versions, name) for name in judges):
-            continue
-        start = record.base if rulebook.misfits(commit, old) else commit
-        rejected.append((record, Pair(before=Version(start), after=Version(start, old)), judges))
+        judges = _judges(meanings, record)
+        if any(meanings.differ(*candidate.versions, name) for name in judges):
+            rejected.append((record, _pair(rulebook, commit, record, old), judges))
     there = meanings.here([(version, judges[0]) for _, pair, judges in rejected for version in pair.versions])
     rejected = [each for each, *is_here in zip(rejected, there[::2], there[1::2], strict=True) if all(is_here)]
     compile_ahead(meanings, [(pair, candidate, judges[0]) for _, pair, judges in rejected])
@@ -81,6 +70,44 @@ def by_meaning(
             near.append(Near(record=record, percent=found.percent))
     matches += () if matches else _combined(meanings, rejected, candidate)
     return tuple(matches), tuple(sorted(near, key=lambda each: -each.percent))
+
+
+def always_compiled(rulebook: Rulebook, commit: str, now: CurrentFacts) -> tuple[Wanted, ...]:
+    """Return what of the rules in force at `commit` is compiled to compare a change with them, whatever change that is."""
+    asking = _asking(rulebook, commit, now)
+    meanings = rulebook.meanings(commit) if asking else None
+    if meanings is None:
+        return ()
+    wanted: list[Wanted] = []
+    for record, old in asking:
+        judges, pair = _judges(meanings, record), _pair(rulebook, commit, record, old)
+        if judges and all(meanings.here([(version, judges[0]) for version in pair.versions])):
+            wanted += begins_with(meanings, pair, judges[0])
+    return tuple(dict.fromkeys(wanted))
+
+
+def _asking(rulebook: Rulebook, commit: str, now: CurrentFacts, own_id: str = "") -> list[tuple[Record, bytes]]:
+    """Return the rules in force of which a patch is known, with it."""
+    from expctl.domain.rules.conditions import changed_conditions
+
+    return [
+        (record, old)
+        for record in rulebook.ruled(commit)
+        if record.rule is not None and record.id != own_id and record.rule.patch_id
+        if (old := rulebook.rejected_patch(commit, record.id)) and not changed_conditions(record, now, Level.MEANING)
+    ]
+
+
+def _judges(meanings: Meanings, record: Record) -> tuple[str, ...]:
+    from expctl.domain.rules.conditions import ARCHITECTURE
+
+    architecture = record.rule.conditions.get(ARCHITECTURE, "") if record.rule is not None else ""
+    return judging_targets(meanings.protocol, meanings.targets(), failing_target_of(record), architecture)
+
+
+def _pair(rulebook: Rulebook, commit: str, record: Record, old: bytes) -> Pair:
+    start = record.base if rulebook.misfits(commit, old) else commit
+    return Pair(before=Version(start), after=Version(start, old))
 
 
 def _combined(

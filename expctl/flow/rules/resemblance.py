@@ -191,6 +191,12 @@ def _telling(seen: Seen) -> tuple[str, ...]:
     return tuple(name for name, (one, _) in seen.items() if one.functions or one.fault)
 
 
+def begins_with(meanings: Meanings, change: Pair, target: str) -> list[Wanted]:
+    """Return what of a change is compiled for `target` to compare another one with it."""
+    alone = first_alone(meanings.protocol.targets[target]) is not None
+    return [Wanted(version, target, view, alone) for view in (View.MEANING, View.PLAIN) for version in change.versions]
+
+
 def compile_ahead(meanings: Meanings, asked: Sequence[tuple[Pair, Pair, str]]) -> None:
     """Compile, several at a time, what comparing changes on a target begins with, then what is asked where they differ."""
     alone = {name: first_alone(meanings.protocol.targets[name]) is not None for _, _, name in asked}
