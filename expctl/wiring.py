@@ -140,11 +140,12 @@ def rulebook(place: Place, git: GitReader, assumed: "Mapping[str, str] | None" =
     )
 
 
-def compilers(place: Place, git: GitReader, protocol: "Protocol") -> "CompiledVersions":
-    """Return what compiles versions of the sources as rules compare them, by `protocol`."""
+def compilers(place: Place, git: GitReader, protocol: "Protocol", bare: Path | None = None) -> "CompiledVersions":
+    """Return what compiles versions of the sources as rules compare them, by `protocol`; with a folder `bare` anew."""
     from expctl.adapters.rules.compiled_versions import CompiledVersions
 
-    return CompiledVersions(git, _recipes(), state=place.state / "meanings", mark=mark_of(place), protocol=protocol)
+    state, mark = bare or place.state / "meanings", mark_of(place)
+    return CompiledVersions(git, _recipes(), state=state, mark=mark, protocol=protocol, brings=bare is None)
 
 
 def _probe(place: Place, tries: bool, probe: "Probe") -> "ProbeAnswer":

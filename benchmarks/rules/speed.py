@@ -1,9 +1,10 @@
 """How long does `expctl rules check` take? Run `python -m benchmarks.rules.speed [--repeats 5] [CASE...]`.
 
 The rules of this repository's history are asked about patches for a kernel of tests/rules_corpus/history, by the real command.
-`cold`: nothing is kept, so that the rejected changes are compiled, too. `next`: those are kept, the patch is new. `again`: the
-same patch once more, the median of `--repeats`. Beside the time that passes there are the processor seconds of the command with
-all that it starts, and what it starts: preprocessors + compilations. Python keeps what it compiled of expctl, as it does
+`cold`: nothing is kept, as in a fresh clone, but the commit brings what `expctl rules compile` wrote. `bare`: it brings
+nothing, so that the rejected changes are compiled, too; this has no bound. `next`: those are kept, the patch is new. `again`: the same
+patch once more, the median of `--repeats`. Beside the time that passes there are the processor seconds of the command with all
+that it starts, and what it keeps of this question: preprocessed + compiled. Python keeps what it compiled of expctl, as it does
 everywhere else. Exit status 1 says that a bound is exceeded.
 """
 
@@ -21,6 +22,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.scale.measure import plain_environment
+from expctl.adapters.rules.compiled_file import FILE
 from tests.rules_corpus.test_own_rules import FOLDER, ROOT, repository
 
 WARM_MS_MOST, COLD_S_MOST = 100.0, 10.0
@@ -72,6 +74,19 @@ def _caches(root: Path) -> tuple[Path, Path]:
     return meanings / "sources", meanings / "compiled"
 
 
+def brought(root: Path, brings: bool) -> None:
+    """Let HEAD bring what rejected changes compile to, or not."""
+    if (root / FILE).exists() == brings:
+        return
+    if brings:
+        command = [sys.executable, "-m", "expctl", "rules", "compile"]
+        subprocess.run(command, cwd=root, env={**plain_environment(), "PYTHONPATH": str(ROOT)}, check=True, capture_output=True)
+    else:
+        (root / FILE).unlink()
+    for words in (["add", "-A", FILE], ["commit", "-q", "-m", "What is brought"]):
+        subprocess.run(["git", "-c", "user.name=A", "-c", "user.email=a@b.c", *words], cwd=root, check=True)
+
+
 def again(root: Path, patch: Path, repeats: int) -> Cost:
     """Ask about a patch that was asked about; return medians."""
     costs = [checked(root, patch) for _ in range(repeats)]
@@ -102,9 +117,12 @@ def main(repeats: int, cases: list[str]) -> int:
             if (cases and name not in cases) or (name == "sm_90" and not shutil.which("nvcc")):
                 continue
             root = roots[state]
-            shutil.rmtree(root / ".git" / "expctl" / "meanings", ignore_errors=True)
             first, other = (PATCHES / f"{each}.patch" for each in pair)
-            row(name, "cold", checked(root, first), COLD_S_MOST)
+            for what, brings, most_s in (("bare", False, None), ("cold", True, COLD_S_MOST)):
+                brought(root, brings)
+                checked(root, note)  # the index of records is made at the first question
+                shutil.rmtree(root / ".git" / "expctl" / "meanings", ignore_errors=True)
+                row(name, what, checked(root, first), most_s)
             row(name, "again", again(root, first, repeats), WARM_MS_MOST / 1000)
             row(name, "next", checked(root, other), COLD_S_MOST)
     return 1 if slow else 0

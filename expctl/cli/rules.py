@@ -123,11 +123,14 @@ def compile_rules() -> None:
     """Compile the rejected changes whose rules hold, and write what is compared to experiments/compiled.json.xz. Commit it, and
     a clone compares its first patch as quickly as any other. Needed again after a kernel, a compiler or a reader has changed.
     """
+    import tempfile
+    from pathlib import Path
+
     from expctl import wiring
     from expctl.adapters.rules.compiled_file import FILE
     from expctl.cli.output import print_lines
     from expctl.files import atomic_write
-    from expctl.flow.rules.by_meaning import always_compiled
+    from expctl.flow.rules.by_words import always_compiled
 
     git = wiring.reader(place := wiring.here())
     head, book = git.head(), wiring.rulebook(place, git)
@@ -135,7 +138,8 @@ def compile_rules() -> None:
     if not wanted:
         print_lines(["no rule that holds here is compared by what compiles; nothing was written"])
         return
-    data = wiring.compilers(place, git, wiring.library(git).protocol(head)).packed(wanted)
+    with tempfile.TemporaryDirectory(prefix="anew.", dir=place.state / "meanings") as folder:
+        data = wiring.compilers(place, git, wiring.library(git).protocol(head), Path(folder)).packed(wanted)
     file = place.root / FILE
     file.parent.mkdir(exist_ok=True)
     atomic_write.replace_for_user(file, data)

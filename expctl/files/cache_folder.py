@@ -21,6 +21,12 @@ class CacheFolder:
         """Return the entry `name`; None if there is none, or it is damaged."""
         return sound(self._folder / (self._prefix + name + ENDING))
 
+    def entries(self) -> dict[str, bytes]:
+        """Return name -> contents of all entries with the prefix, those that are damaged left out."""
+        files = sorted(self._folder.glob(f"{self._prefix}*{ENDING}"))
+        found = {file.name.removeprefix(self._prefix).removesuffix(ENDING): sound(file) for file in files}
+        return {name: contents for name, contents in found.items() if contents is not None}
+
     def put(self, name: str, contents: bytes) -> None:
         """Keep an entry, atomically; the oldest fifth goes once there are more than `most`. Raises OSError."""
         from expctl.files import atomic_write  # what only reads has to be quick

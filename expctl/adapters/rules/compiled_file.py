@@ -13,15 +13,19 @@ FILE = "experiments/compiled.json.xz"
 
 
 class Brought(Struct, frozen=True, kw_only=True):
-    """The contents of the file: the hash of each preprocessed source by that of the version, and what was compiled by name."""
+    """The contents of the file: the hash of each preprocessed source by that of the version, what was compiled by name, and
+    what was read of each function.
+    """
 
     sources: Mapping[str, str] = field(default_factory=dict)
     compiled: Mapping[str, Raw] = field(default_factory=dict)
+    functions: Mapping[str, str] = field(default_factory=dict)
 
 
-def packed(sources: Mapping[str, str], compiled: Mapping[str, bytes]) -> bytes:
+def packed(sources: Mapping[str, str], compiled: Mapping[str, bytes], functions: Mapping[str, bytes]) -> bytes:
     """Return the bytes of the file: the same for the same entries."""
-    held = Brought(sources=sources, compiled={name: Raw(entry) for name, entry in compiled.items()})
+    entries = {name: Raw(entry) for name, entry in compiled.items()}
+    held = Brought(sources=sources, compiled=entries, functions={name: text.decode() for name, text in functions.items()})
     return lzma.compress(msgspec.json.encode(held, order="sorted"), preset=9)
 
 

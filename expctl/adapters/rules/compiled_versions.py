@@ -11,12 +11,14 @@ import importlib.util
 import os
 import sys
 import tempfile
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache, cached_property
 from pathlib import Path
 from queue import SimpleQueue
+from threading import Lock
 from typing import TYPE_CHECKING
 from weakref import finalize
 
@@ -49,11 +51,18 @@ READER = "expctl.inspection.readers.compiled_functions"
 
 class CompiledVersions:
     """Compiles versions of the sources in `git` by `recipes`, with a cache below `state`. `mark` is in the environment of its
-    children. `protocol` is what says how targets are built.
+    children. `protocol` is what says how targets are built. What HEAD brings with it is used only if `brings` is true.
     """
 
     def __init__(
-        self, git: GitReader, recipes: Mapping[Toolchain, Recipe], *, state: Path, mark: str, protocol: Protocol
+        self,
+        git: GitReader,
+        recipes: Mapping[Toolchain, Recipe],
+        *,
+        state: Path,
+        mark: str,
+        protocol: Protocol,
+        brings: bool = True,
     ) -> None:
         self._git = git
         self._recipes = recipes
@@ -64,6 +73,8 @@ class CompiledVersions:
         self._environment = Environment()
         self._functions = state / "read"
         self._functions.mkdir(parents=True, exist_ok=True)
+        self._read = CacheFolder(self._functions, prefix=f"{_code()}.")
+        self._brings = brings
         work = Path(tempfile.mkdtemp(prefix="work.", dir=state))
         finalize(self, atomic_write.remove_tree, work)
         self._free: SimpleQueue[Path] = SimpleQueue()
@@ -72,6 +83,7 @@ class CompiledVersions:
         self._here: dict[str, bool] = {}
         self._names: dict[Wanted, str | None] = {}
         self._asked: dict[str, str] = {}
+        self._making: defaultdict[str, Lock] = defaultdict(Lock)
         self._answers: dict[Toolchain, Mapping[str, str] | None] = {}
         self._versions = {name: self._tools(target) for name, target in protocol.targets.items()}
 
@@ -114,11 +126,16 @@ class CompiledVersions:
         """Return a file with what the compilers make of `wanted`, for clones that haven't compiled it."""
         made = zip(wanted, self.compiled(wanted), strict=True)
         compiled = {name: msgspec.json.encode(each) for one, each in made if each is not None and (name := self._name(one))}
-        return compiled_file.packed(self._asked, compiled)
+        return compiled_file.packed(self._asked, compiled, self._read.entries())
 
     @cached_property
     def _brought(self) -> compiled_file.Brought:
-        return compiled_file.unpacked(self._git.read_file(self._git.place.head, compiled_file.FILE))
+        file = self._git.read_file(self._git.place.head, compiled_file.FILE) if self._brings else None
+        brought = compiled_file.unpacked(file)
+        for name, text in brought.functions.items():
+            if self._read.get(name) is None:
+                self._read.put(name, text.encode())
+        return brought
 
     def _tools(self, target: Target) -> Mapping[str, str] | None:
         recipe = self._recipes[target.build.toolchain]
@@ -190,12 +207,13 @@ class CompiledVersions:
     # Compiling.
 
     def _made(self, name: str, wanted: Wanted) -> Compiled:
-        if (kept := self._compiled.get(name)) is not None:
-            return msgspec.json.decode(kept, type=Compiled)
-        brought = self._brought.compiled.get(name)
-        made = msgspec.json.decode(brought, type=Compiled) if brought is not None else self._compile(wanted)
-        self._compiled.put(name, msgspec.json.encode(made))
-        return made
+        with self._making[name]:  # two targets may be built from the same source in the same way
+            if (kept := self._compiled.get(name)) is not None:
+                return msgspec.json.decode(kept, type=Compiled)
+            brought = self._brought.compiled.get(name)
+            made = msgspec.json.decode(brought, type=Compiled) if brought is not None else self._compile(wanted)
+            self._compiled.put(name, msgspec.json.encode(made))
+            return made
 
     def _compile(self, wanted: Wanted) -> Compiled:
         version, target, view, _ = wanted

@@ -72,8 +72,8 @@ def by_meaning(
     return tuple(matches), tuple(sorted(near, key=lambda each: -each.percent))
 
 
-def always_compiled(rulebook: Rulebook, commit: str, now: CurrentFacts) -> tuple[Wanted, ...]:
-    """Return what of the rules in force at `commit` is compiled to compare a change with them, whatever change that is."""
+def rejected_compiled(rulebook: Rulebook, commit: str, now: CurrentFacts) -> tuple[Wanted, ...]:
+    """Return what of rejected changes is compiled to compare a change of `commit` with them, whatever change that is."""
     asking = _asking(rulebook, commit, now)
     meanings = rulebook.meanings(commit) if asking else None
     if meanings is None:

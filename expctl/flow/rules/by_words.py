@@ -16,7 +16,7 @@ from expctl.domain.rules.matching import LIKENESS, Match, void_patterns
 from expctl.domain.rules.meaning import CompiledChange, Version, View, Wanted, added_statements
 from expctl.domain.rules.told import Told
 from expctl.domain.rules.words import assembly_as_builtins, checked_words, says, tuples_alone
-from expctl.flow.rules.by_meaning import by_meaning, judging_targets
+from expctl.flow.rules.by_meaning import by_meaning, judging_targets, rejected_compiled
 
 if TYPE_CHECKING:
     from expctl.domain.experiment.record import Record
@@ -44,17 +44,46 @@ def matches_once_compiled(
 
 def by_words(rulebook: Rulebook, commit: str, patch: bytes, now: CurrentFacts) -> tuple[Match, ...]:
     """Return the rules without a patch that know `patch`, which fits `commit`, by what they say."""
-    asking = [
+    asking = _asking(rulebook, commit, now)
+    meanings = rulebook.meanings(commit) if asking else None
+    if meanings is None:
+        return ()
+    versions = (Version(commit), Version(commit, patch))
+    looked = [(target, view) for target, view in _looked_at(meanings, asking) if meanings.differ(*versions, target)]
+    meanings.compiled([Wanted(each, *where) for where in looked for each in versions])  # several at a time
+    found = (_match(meanings, record, commit, patch, now) for record in asking)
+    return tuple(match for match in found if match is not None)
+
+
+def always_compiled(rulebook: Rulebook, commit: str, now: CurrentFacts) -> tuple[Wanted, ...]:
+    """Return what is compiled to compare a change of `commit` with the rules in force, whatever change that is."""
+    asking = _asking(rulebook, commit, now)
+    meanings = rulebook.meanings(commit) if asking else None
+    looked = _looked_at(meanings, asking) if meanings is not None else ()
+    by_words_alone = (Wanted(Version(commit), target, view) for target, view in looked)
+    return tuple(dict.fromkeys((*by_words_alone, *rejected_compiled(rulebook, commit, now))))
+
+
+def _asking(rulebook: Rulebook, commit: str, now: CurrentFacts) -> list[Record]:
+    return [
         record
         for record in rulebook.ruled(commit)
         if (rule := record.rule) is not None and not rule.patch_id and (rule.forbids or rule.settings or checked_words(rule))
         if not changed_conditions(record, now)
     ]
-    meanings = rulebook.meanings(commit) if asking else None
-    if meanings is None:
-        return ()
-    found = (_match(meanings, record, commit, patch, now) for record in asking)
-    return tuple(match for match in found if match is not None)
+
+
+def _looked_at(meanings: Meanings, asking: Sequence[Record]) -> tuple[tuple[str, View], ...]:
+    """Return the targets and views in which `_match` looks at a change for these rules."""
+    looked: list[tuple[str, View]] = []
+    for record in asking:
+        judges = judging_targets(meanings.protocol, meanings.targets(), failing_target_of(record), record.target)
+        rule = record.rule
+        if rule is not None and (rule.forbids or checked_words(rule) is not None):
+            looked += [(name, View.REGIONS) for name in judges[:1]]
+        if rule is not None and (rule.forbids or rule.settings):
+            looked += [(name, View.STATEMENTS) for name in judges]
+    return tuple(dict.fromkeys(looked))
 
 
 def _match(meanings: Meanings, record: Record, commit: str, patch: bytes, now: CurrentFacts) -> Match | None:

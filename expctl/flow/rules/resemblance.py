@@ -5,8 +5,10 @@ What decides is what a change makes of each function, so two changes are compara
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct
@@ -198,14 +200,23 @@ def begins_with(meanings: Meanings, change: Pair, target: str) -> list[Wanted]:
 
 
 def compile_ahead(meanings: Meanings, asked: Sequence[tuple[Pair, Pair, str]]) -> None:
-    """Compile, several at a time, what comparing changes on a target begins with, then what is asked where they differ."""
-    alone = {name: first_alone(meanings.protocol.targets[name]) is not None for _, _, name in asked}
-    meanings.compiled([each for old, new, name in asked for each in _wanted(old, new, name, View.MEANING, alone=alone[name])])
-    later: list[tuple[Pair, Pair, str, View]] = []
+    """Compile, several at a time, what comparing changes on their targets begins with."""
+    by_target: dict[str, list[tuple[Pair, Pair]]] = {}
     for old, new, name in asked:
-        found = quickly_seen(meanings, old, new, name)
-        if found is not None and _answer({name: found}) is Likeness.OTHER and not any(each.fault for each in found):
-            later += [(old, new, name, view) for view in _other_views(near_percent(*found))]
-    meanings.compiled([wanted for each in later for wanted in _outcomes(*each, alone=alone[each[2]])])
-    alike = [each for each in later if _by_outcomes(meanings, *each, alone=alone[each[2]]) is not Likeness.OTHER]
-    meanings.compiled([wanted for each in alike for wanted in _wanted(*each, alone=alone[each[2]])])
+        by_target.setdefault(name, []).append((old, new))
+    with ThreadPoolExecutor(max(len(by_target), 1)) as pool:
+        deque(pool.map(partial(_compile_ahead, meanings), by_target, by_target.values()), maxlen=0)
+
+
+def _compile_ahead(meanings: Meanings, target: str, asked: Sequence[tuple[Pair, Pair]]) -> None:
+    """Compile what comparing changes on `target` begins with, then what is asked where they differ."""
+    alone = first_alone(meanings.protocol.targets[target]) is not None
+    meanings.compiled([each for old, new in asked for each in _wanted(old, new, target, View.MEANING, alone=alone)])
+    later: list[tuple[Pair, Pair, str, View]] = []
+    for old, new in asked:
+        found = quickly_seen(meanings, old, new, target)
+        if found is not None and _answer({target: found}) is Likeness.OTHER and not any(each.fault for each in found):
+            later += [(old, new, target, view) for view in _other_views(near_percent(*found))]
+    meanings.compiled([wanted for each in later for wanted in _outcomes(*each, alone=alone)])
+    alike = [each for each in later if _by_outcomes(meanings, *each, alone=alone) is not Likeness.OTHER]
+    meanings.compiled([wanted for each in alike for wanted in _wanted(*each, alone=alone)])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import json
+import os
 import random
 import re
 import sys
@@ -50,6 +51,9 @@ _TABLES = re.compile(
     re.MULTILINE,
 )
 _MARKER = re.compile(r'^# \d+ "([^"]*)"')
+READERS_MOST = 4
+LONG = 1_000_000
+"""Characters from which on a text is read by several processes."""
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|\w+|::|[^\w\s]')
 Answer = tuple[Mapping[str, str], Mapping[str, Mapping[str, int]]]
 
@@ -173,8 +177,30 @@ def _pools(text: str) -> Iterator[tuple[str, str]]:
 def main(view: str, source: str, answer: str, kept: str, code: str) -> None:
     """Read the file `source`, write `answer`; what was read of functions by this `code` is in the folder `kept`."""
     found = CacheFolder(Path(kept), prefix=f"{code}.")
-    functions, parts = read_functions(view, Path(source).read_text(errors="surrogateescape"), found)
+    text = Path(source).read_text(errors="surrogateescape")
+    helpers = [*_helpers(view, text, found)]
+    functions, parts = read_functions(view, text, found)
     Path(answer).write_text(json.dumps({"functions": functions, "parts": parts}))
+    for helper in helpers:
+        os.waitpid(helper, 0)
+
+
+def _helpers(view: str, text: str, kept: CacheFolder) -> Iterator[int]:
+    """Start processes that read the same long text, each in an order of its own: one finds in `kept` what others have read.
+    Yield their numbers; none where there may be no more processes.
+    """
+    for _ in range(min(len(os.sched_getaffinity(0)), READERS_MOST) - 1 if len(text) > LONG else 0):
+        try:
+            child = os.fork()
+        except OSError:
+            return
+        if not child:
+            try:
+                random.seed()
+                read_functions(view, text, kept)
+            finally:
+                os._exit(0)
+        yield child
 
 
 if __name__ == "__main__":

@@ -1,13 +1,19 @@
 """Versions of the sources are compiled and read, as far as their compiler can write what is asked for."""
 
+import lzma
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
+import msgspec
+import pytest
 from msgspec.structs import replace
 
+import expctl
 from expctl.adapters.git.reader import GitReader, locate
-from expctl.adapters.rules.compiled_versions import CompiledVersions, _at_once
+from expctl.adapters.rules import compiled_file
+from expctl.adapters.rules.compiled_versions import CompiledVersions, _anywhere, _at_once
 from expctl.domain.experiment.record import Fact
 from expctl.domain.protocol.model import Build, Protocol, Target, Toolchain
 from expctl.domain.protocol.tune import Tune
@@ -26,8 +32,11 @@ FACTORS = {"rejected": "5", "near": "7"}
 class PtxRecipe:
     """A compiler that writes PTX and no machine code: its source is PTX already."""
 
+    def __init__(self, version: str = "1") -> None:
+        self._version = version
+
     def availability(self, build: Build) -> Available:  # noqa: ARG002  the port's signature
-        return Available(versions={"ptx": "1"})
+        return Available(versions={"ptx": self._version})
 
     def commands(self, build: Build, *, out: Path, layout: int = 0, objects: Path | None = None) -> tuple[tuple[str, ...], ...]:  # noqa: ARG002
         return ()
@@ -43,18 +52,27 @@ class PtxRecipe:
         return "", ()
 
 
+GIT = ("git", "-c", "user.name=A", "-c", "user.email=a@b.c")
+
+
 def versions(root: Path) -> tuple[CompiledVersions, str, Mapping[str, bytes]]:
     """A repository with PTX as its source; what compiles it, its commit, and patches that change a factor."""
     file = root / "repository" / SOURCE
     file.parent.mkdir(parents=True)
     file.write_text(PTX)
-    git = ("git", "-c", "user.name=A", "-c", "user.email=a@b.c")
     for words in (("init", "-q"), ("add", "-A"), ("commit", "-q", "-m", "kernel")):
-        subprocess.run([*git, *words], cwd=root / "repository", check=True)
+        subprocess.run([*GIT, *words], cwd=root / "repository", check=True)
     patches = {}
     for name, factor in FACTORS.items():
         file.write_text(PTX.replace("%r1, 3;", f"%r1, {factor};").replace("add", "sub"))
-        patches[name] = subprocess.run([*git, "diff"], cwd=root / "repository", check=True, capture_output=True).stdout
+        patches[name] = subprocess.run([*GIT, "diff"], cwd=root / "repository", check=True, capture_output=True).stdout
+    file.write_text(PTX)
+    made = compilers(root, "state")
+    return made, str(made._git.place.head), patches
+
+
+def compilers(root: Path, state: str, *, version: str = "1", brings: bool = True) -> CompiledVersions:
+    """What compiles the repository's versions with a compiler of this version, and keeps answers in the folder `state`."""
     build = Build(toolchain=Toolchain.NVCC, arch="sm_90a", source=SOURCE)
     protocol = Protocol(
         version=1,
@@ -65,8 +83,53 @@ def versions(root: Path) -> tuple[CompiledVersions, str, Mapping[str, bytes]]:
         targets={"sm_90": Target(build=build, test=STEP, benchmark=BENCHMARK, profile=STEP)},
     )
     reader = GitReader(locate(root / "repository"))
-    made = CompiledVersions(reader, {Toolchain.NVCC: PtxRecipe()}, state=root / "state", mark="test", protocol=protocol)
-    return made, str(reader.place.head), patches
+    recipes = {Toolchain.NVCC: PtxRecipe(version)}
+    return CompiledVersions(reader, recipes, state=root / state, mark="test", protocol=protocol, brings=brings)
+
+
+def bring(root: Path, file: bytes) -> None:
+    """Commit a file with what was compiled."""
+    path = root / "repository" / compiled_file.FILE
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(file)
+    for words in (("add", "-A"), ("commit", "-q", "-m", "what is brought")):
+        subprocess.run([*GIT, *words], cwd=root / "repository", check=True)
+
+
+def brought(root: Path) -> tuple[Wanted, Mapping[str, str]]:
+    """Commit a file that says of a version that its function has the hash "brought"; return the version, and its real hash."""
+    made, commit, patches = versions(root)
+    wanted = Wanted(Version(commit, patches["near"]), "sm_90")
+    (real,) = made.compiled([wanted])
+    assert real is not None
+    held = compiled_file.unpacked(made.packed([wanted]))
+    said = {name: msgspec.json.encode(replace(real, functions={"f": "brought"})) for name in held.compiled}
+    bring(root, compiled_file.packed(held.sources, said, {name: text.encode() for name, text in held.functions.items()}))
+    return wanted, real.functions
+
+
+@pytest.mark.parametrize("said", [{"brings": True}, {"brings": False}, {"version": "2"}], ids=str)
+def test_what_the_commit_brings_is_not_compiled_again(tmp_path: Path, said: dict[str, Any]) -> None:
+    wanted, real = brought(tmp_path)
+    (made,) = compilers(tmp_path, "elsewhere", **said).compiled([wanted])
+    assert made is not None
+    assert made.functions == ({"f": "brought"} if said == {"brings": True} else real)
+
+
+@pytest.mark.parametrize("file", [b"", b"no archive", lzma.compress(b"[]"), lzma.compress(b"{}")[:-9]], ids=str)
+def test_a_damaged_file_is_as_none(tmp_path: Path, file: bytes) -> None:
+    wanted, real = brought(tmp_path)
+    bring(tmp_path, file)
+    (made,) = compilers(tmp_path, "elsewhere").compiled([wanted])
+    assert made is not None
+    assert made.functions == real
+
+
+def test_the_same_file_is_written_wherever_it_is_made(tmp_path: Path) -> None:
+    made, commit, patches = versions(tmp_path)
+    wanted = [Wanted(Version(commit, patches[name]), "sm_90") for name in FACTORS]
+    assert made.packed(wanted) == compilers(tmp_path, "elsewhere").packed(wanted[::-1])
+    assert _anywhere([f"-I{Path(expctl.__file__).parent}/x", "-c"]) == ("-I{expctl}/x", "-c")
 
 
 def test_nothing_is_made_of_what_the_compiler_cannot_write(tmp_path: Path) -> None:
