@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from functools import cache
 
@@ -15,6 +14,7 @@ from expctl.inspection.readers.llvm_text import Block, Instruction, closing, spl
 
 LOCAL = re.compile(r"%\d+\b")
 _NAMES = re.compile(rf"({LOCAL.pattern})")
+_LIFETIME = re.compile(rf"@llvm\.lifetime\.(start|end)[^%]*({LOCAL.pattern})")
 ARMS_MOST = 6
 MATH = frozenset({"nnan", "ninf", "nsz", "arcp", "contract", "afn", "reassoc", "fast"})
 CASTS = tuple("zext sext uitofp sitofp trunc fpext fptrunc bitcast addrspacecast".split())  # noqa: SIM905
@@ -220,11 +220,28 @@ class Values(Numbers):
         return digest(self._kept(each), str(self.rooms.get(each.result, 0)))
 
     def _find_rooms(self, blocks: Sequence[Block]) -> None:
-        """Count the memory of the function by its kind."""
-        found = Counter[str]()
-        for each in (each for block in blocks for each in block.body if each.text.startswith("alloca ")):
-            self.rooms[each.result] = found[kept := self._kept(each)]
-            found[kept] += 1
+        """Give the memory of the function places, by its kind: the first that is free when its lifetime begins. So neither the
+        order in which it is declared counts, nor whether what lives one after the other is declared once.
+        """
+        texts = [each.text for block in blocks for each in block.body]
+        kinds = {each.result: self._kept(each) for block in blocks for each in block.body if each.text.startswith("alloca ")}
+        lives = [(found[1] == "start", found[2]) for text in texts if kinds and (found := _LIFETIME.search(text))]
+        always = kinds.keys() - {name for _, name in lives}
+        mentioned = dict.fromkeys(name for text in texts if always for name in LOCAL.findall(text) if name in always)
+        taken: dict[tuple[str, int], str] = {}
+        for begins, name in (*((True, each) for each in mentioned), *lives):
+            if name not in kinds:
+                continue
+            kind, place = kinds[name], self.rooms.get(name)
+            if not begins:
+                taken.pop((kind, place or 0), None)
+                continue
+            if place is None:
+                place = next(number for number in range(len(kinds)) if (kind, number) not in taken)
+            if taken.get((kind, place), name) != name:  # two lives of one overlap another's
+                self.rooms = {each: number for number, each in enumerate(kinds)}
+                return
+            self.rooms[name], taken[kind, place] = place, name
 
     def _kept(self, each: Instruction) -> str:
         """Return what memory of the function is for."""
