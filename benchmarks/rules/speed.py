@@ -2,9 +2,9 @@
 
 The rules of this repository's history are asked about patches for a kernel of tests/rules_corpus/history, by the real command.
 `cold`: nothing is kept, as in a fresh clone, but the commit brings what `expctl rules compile` wrote. `bare`: it brings
-nothing, so that the rejected changes are compiled, too; this has no bound. `next`: those are kept, the patch is new. `again`: the same
-patch once more, the median of `--repeats`. Beside the time that passes there are the processor seconds of the command with all
-that it starts, and what it keeps of this question: preprocessed + compiled. Python keeps what it compiled of expctl, as it does
+nothing, so that the rejected changes are compiled, too; this has no bound. `next`: those are kept, the patch is new. `again`:
+the same patch once more, the median of `--repeats`. Beside the time that passes there are the processor seconds of the command
+with all that it starts, and what is kept since: preprocessed + compiled. Python keeps what it compiled of expctl, as it does
 everywhere else. Exit status 1 says that a bound is exceeded.
 """
 

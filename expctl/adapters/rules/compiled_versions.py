@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import os
+import platform
 import sys
 import tempfile
 from collections import defaultdict
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 AT_A_TIME = min(os.cpu_count() or 1, 3) + 1
 """Compilations at a time: one more than processors, so that none waits for the last of an odd number, but few enough to leave a
 large machine to others."""
+PROCESSOR = ("vendor_id", "cpu family", "model", "flags", "CPU implementer", "CPU part", "Features")
 READER = "expctl.inspection.readers.compiled_functions"
 
 
@@ -293,12 +295,26 @@ def _at_once(command: Sequence[str]) -> Sequence[str]:
 
 
 def _anywhere(command: Sequence[str]) -> tuple[str, ...]:
-    """Return a command without the folders in which this package and that of ziglang are installed: they differ by machine."""
+    """Return a command as it would be on any machine: without the folders in which this package and that of ziglang are, and
+    with the processor that `-march=native` stands for.
+    """
     found = {name: importlib.util.find_spec(name) for name in ("ziglang", "expctl")}
     folders = {name: str(Path(spec.origin).parent) for name, spec in found.items() if spec is not None and spec.origin}
     for name, folder in folders.items():
         command = [word.replace(folder, f"{{{name}}}") for word in command]
-    return tuple(command)
+    return (*command, *(_processor() if any(word.endswith("=native") for word in command) else ()))
+
+
+@cache
+def _processor() -> tuple[str, ...]:
+    """Return what the kernel says of the processor and of what it can do; the architecture alone where it says nothing."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        lines = []
+    said = (line.split(":", 1) for line in lines if ":" in line)
+    kinds = dict.fromkeys(" ".join((name.strip(), *value.split())) for name, value in said if name.strip() in PROCESSOR)
+    return (platform.machine(), *kinds)
 
 
 def _hash(*parts: object) -> str:

@@ -1,6 +1,7 @@
 """Versions of the sources are compiled and read, as far as their compiler can write what is asked for."""
 
 import lzma
+import platform
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
@@ -130,6 +131,14 @@ def test_the_same_file_is_written_wherever_it_is_made(tmp_path: Path) -> None:
     wanted = [Wanted(Version(commit, patches[name]), "sm_90") for name in FACTORS]
     assert made.packed(wanted) == compilers(tmp_path, "elsewhere").packed(wanted[::-1])
     assert _anywhere([f"-I{Path(expctl.__file__).parent}/x", "-c"]) == ("-I{expctl}/x", "-c")
+
+
+def test_what_is_native_depends_on_the_processor() -> None:
+    plain, *processor = _anywhere(["-march=native"])
+    assert plain == "-march=native"
+    assert processor[0] == platform.machine()
+    assert len(processor) > 1
+    assert _anywhere(["-march=x86_64_v4"]) == ("-march=x86_64_v4",)
 
 
 def test_nothing_is_made_of_what_the_compiler_cannot_write(tmp_path: Path) -> None:
