@@ -15,7 +15,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 SOURCES = ("protocol.yaml", "model.py", "options.yaml", "bench")
 PROPOSAL = ("experiment.yaml", "change.patch")
-NEEDS_GPU = ("P9",)
+NEEDS_GPU = ("P9", "P14")
 
 
 def main() -> int:
