@@ -122,7 +122,8 @@ RULES: tuple[Rule, ...] = (
         K.ELEMENTWISE,
         """
         sum_arrays arrays_sum scale_copy sum_matrix_on grayscale greyscale rgb_to yuv_to nv12_to sample_uniform sample_normal
-        sample_gamma sample_exponential quantize_mmq gguf_quantize mmq_quant quant_mmq gemm_output scale_and_cast cast_fp8
+        sample_gamma sample_exponential quantize_mmq gguf_quantize
+        quantize_int4_mmq quantize_int8_mmq mmq_quant quant_mmq gemm_output scale_and_cast cast_fp8
         fp8_cast cast_mxfp8 cast_nvfp4 rms_prop diag_mask nearest_neighbor grid_sample grid_sampler bilinear_sampler
         bilinear_sampling resample_kernel resample_image image_resample zero_point silu_mul_quant silu_mul_fp8 silu_and_mul
         act_and_mul gelu_and_mul dequant_marlin reconstruct_kernel reconstruct_gptq reconstruct_exllama act_quant kdequant_mm
@@ -148,6 +149,7 @@ RULES: tuple[Rule, ...] = (
         tensile mm bmm addmm baddbmm sbmm smm mv addmv bmv wv_split wvsplitkq skinny marlin machete fused_moe fused_experts
         moe_mlp fused_mlp mlp_fused ffn_fused moe_stage1 moe_stage2 moe1 moe2 fmoe fc qlinear quantized_linear w4a16 w4a8 w8a8
         w8a16 a16w16 a16w4 a16w8 a8w8 a8w4 a4w4 mmul mmvq mmq mmvf mat_mul mat_vec vec_mat mat_mult matrix_mul matrix_mult
+        mult_square mul_square multiply_square
         matrix_multiply matrix_multiplication matrix_vector matrix_product split_k_reduce split_k_reduction reduce_split_k
         mat_nn mat_nt mat_tn stream_k batched_dot dot_general mlir_dot quant_dot nn_dense syr2k her2k rank_2_k quant_linear
         linear_relu linear_gelu linear_silu linear_bias qkv_projection output_projection out_projection multiply_matrix
@@ -174,7 +176,7 @@ RULES: tuple[Rule, ...] = (
         K.REDUCTION,
         """
         aten_norm nnz l1_norm one_norm reduce_tensor global_norm onesweep bias_grad calc_bias_diff xent segment_csr segment_coo
-        partition_agent kth_value kth_values gather_median adaptive_average bucketize device_rle device_segment_fixup
+        partition_agent kth_value kth_values gather_median adaptive_average bucketize device_rle device_segment_fixup merge_sort
         device_select device_compact device_partition lookback_scan top_k top_p min_p arg_sort amax abs_max asum gumbel
         cross_entropy loss sampling sampler multinomial sample_token rejection_sample greedy_sample random_sample
         rejection_kernel block_select warp_select std_dim std_mean amin aminmax celoss all_finite vector_norm grad_norm
