@@ -22,9 +22,10 @@ from expctl.inspection.readers.llvm_effects import Effects
 from expctl.inspection.readers.llvm_flow import in_one_form
 from expctl.inspection.readers.llvm_loops import Counted, counted_values, last_turn, loop_body, runs_backwards
 from expctl.inspection.readers.llvm_module import Surroundings
+from expctl.inspection.readers.llvm_rooms import LOCAL
 from expctl.inspection.readers.llvm_sums import Sum, digest
 from expctl.inspection.readers.llvm_text import NAME, Block, Function, Instruction, Module, split_list
-from expctl.inspection.readers.llvm_values import CASTS, LOCAL, OPERATIONS
+from expctl.inspection.readers.llvm_values import CASTS, OPERATIONS
 from expctl.inspection.readers.ptx_assembly import instruction_by_instruction
 
 ROUNDS_MOST = 6
@@ -121,7 +122,7 @@ class FunctionReader(Effects):
         for at, (name, kind) in enumerate(self.function.parameters):
             self.values[name] = digest("argument", str(at), self.module.spelt(kind))
         self.constants = {self.values[name] for name in self.function.constants}
-        self._find_rooms(blocks)
+        self._find_rooms(blocks, written)
         phis = [(block, each) for block in blocks for each in block.body if each.text.startswith("phi ")]
         self.values |= {
             each.result: digest("phi", str(self.order[block.label]), each.text.split(" [")[0]) for block, each in phis
