@@ -123,6 +123,7 @@ def compile_rules() -> None:
     """Compile the rejected changes whose rules hold, and write what is compared to experiments/compiled.json.xz. Commit it, and
     a clone compares its first patch as quickly as any other. Needed again after a kernel, a compiler or a reader has changed.
     """
+    import os
     import tempfile
     from pathlib import Path
 
@@ -138,7 +139,7 @@ def compile_rules() -> None:
     if not wanted:
         print_lines(["no rule that holds here is compared by what compiles; nothing was written"])
         return
-    with tempfile.TemporaryDirectory(prefix="anew.", dir=place.state / "meanings") as folder:
+    with tempfile.TemporaryDirectory(prefix=f"anew.{os.getpid()}.", dir=place.state / "meanings") as folder:
         data = wiring.compilers(place, git, wiring.library(git).protocol(head), Path(folder)).packed(wanted)
     file = place.root / FILE
     file.parent.mkdir(exist_ok=True)

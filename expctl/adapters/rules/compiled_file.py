@@ -1,6 +1,7 @@
 """experiments/compiled.json.xz: what rejected changes compile to, so that a fresh clone need not compile them to know a repeat.
 
-Entries are found by sources and compiler, as those of CompiledVersions are. One that nobody asks for does no harm.
+Entries are found by sources and compiler, as those of CompiledVersions are. One that nobody asks for does no harm. Whoever can
+send a commit can write the file: none of its names becomes that of a file, and it takes no more memory than an honest one may.
 """
 
 import lzma
@@ -9,7 +10,13 @@ from collections.abc import Mapping
 import msgspec
 from msgspec import Raw, Struct, field
 
+from expctl.domain.rules.meaning import Compiled
+
 FILE = "experiments/compiled.json.xz"
+LARGEST = 32 << 20
+"""Bytes of the contents: seven versions on five targets are 3 MB."""
+UNPACKING_MOST = 128 << 20
+"""Bytes that are taken to unpack it: as it is packed here, 65 MiB."""
 
 
 class Brought(Struct, frozen=True, kw_only=True):
@@ -30,8 +37,24 @@ def packed(sources: Mapping[str, str], compiled: Mapping[str, bytes], functions:
 
 
 def unpacked(data: bytes | None) -> Brought:
-    """Return what the file holds; nothing where there is none, or it is damaged: then all is compiled here."""
+    """Return what the file holds; nothing where there is none, or it is damaged or too large: then all is compiled here."""
     try:
-        return msgspec.json.decode(lzma.decompress(data), type=Brought) if data else Brought()
-    except (lzma.LZMAError, EOFError, msgspec.MsgspecError):
+        return msgspec.json.decode(_contents(data), type=Brought) if data else Brought()
+    except (lzma.LZMAError, EOFError, msgspec.MsgspecError, RecursionError, UnicodeError):
         return Brought()
+
+
+def compiled_of(brought: Brought, name: str) -> Compiled | None:
+    """Return what was compiled, by its name; None if the file doesn't hold it, or it is damaged."""
+    try:
+        return msgspec.json.decode(brought.compiled[name], type=Compiled)
+    except (KeyError, msgspec.MsgspecError, RecursionError, UnicodeError):
+        return None
+
+
+def _contents(data: bytes) -> bytes:
+    unpacking = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=UNPACKING_MOST)
+    contents = unpacking.decompress(data, LARGEST)
+    if not unpacking.eof:
+        raise EOFError(f"{FILE} is cut off, or holds more than {LARGEST} bytes")
+    return contents

@@ -12,10 +12,11 @@ import os
 import platform
 import sys
 import tempfile
+import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache, cached_property
 from pathlib import Path
 from queue import SimpleQueue
@@ -48,6 +49,7 @@ AT_A_TIME = min(os.cpu_count() or 1, 3) + 1
 """Compilations at a time: one more than processors, so that none waits for the last of an odd number, but few enough to leave a
 large machine to others."""
 PROCESSOR = ("vendor_id", "cpu family", "model", "flags", "CPU implementer", "CPU part", "Features")
+ABANDONED_S = 3600
 READER = "expctl.inspection.readers.compiled_functions"
 
 
@@ -77,7 +79,8 @@ class CompiledVersions:
         self._functions.mkdir(parents=True, exist_ok=True)
         self._read = CacheFolder(self._functions, prefix=f"{_code()}.")
         self._brings = brings
-        work = Path(tempfile.mkdtemp(prefix="work.", dir=state))
+        remove_abandoned(state)
+        work = Path(tempfile.mkdtemp(prefix=f"work.{os.getpid()}.", dir=state))
         finalize(self, atomic_write.remove_tree, work)
         self._free: SimpleQueue[Path] = SimpleQueue()
         for number in range(AT_A_TIME):
@@ -133,11 +136,7 @@ class CompiledVersions:
     @cached_property
     def _brought(self) -> compiled_file.Brought:
         file = self._git.read_file(self._git.place.head, compiled_file.FILE) if self._brings else None
-        brought = compiled_file.unpacked(file)
-        for name, text in brought.functions.items():
-            if self._read.get(name) is None:
-                self._read.put(name, text.encode())
-        return brought
+        return compiled_file.unpacked(file)
 
     def _tools(self, target: Target) -> Mapping[str, str] | None:
         recipe = self._recipes[target.build.toolchain]
@@ -212,8 +211,9 @@ class CompiledVersions:
         with self._making[name]:  # two targets may be built from the same source in the same way
             if (kept := self._compiled.get(name)) is not None:
                 return msgspec.json.decode(kept, type=Compiled)
-            brought = self._brought.compiled.get(name)
-            made = msgspec.json.decode(brought, type=Compiled) if brought is not None else self._compile(wanted)
+            if (brought := compiled_file.compiled_of(self._brought, name)) is not None:
+                return brought  # not kept: other commits need not believe what this one brings
+            made = self._compile(wanted)
             self._compiled.put(name, msgspec.json.encode(made))
             return made
 
@@ -231,7 +231,8 @@ class CompiledVersions:
                     break
             if said:
                 return Compiled(fault=compile_fault(said) or "it does not compile")
-            reads = ("{python}", "-P", "-m", READER, view, str(listing), str(answer), str(self._functions), _code())
+            (brought := out / "brought").write_bytes(msgspec.json.encode(self._brought.functions))
+            reads = ("{python}", "-P", "-m", READER, view, *map(str, (listing, answer, self._functions)), _code(), str(brought))
             said = self._fails(reads, target, tree, out, self._functions)
             if said:
                 raise ValueError(f"{READER} can't read what the compiler of {target} wrote: {said[-400:]}")
@@ -272,6 +273,16 @@ class CompiledVersions:
             yield tree, out
         finally:
             self._free.put(folder)
+
+
+def remove_abandoned(state: Path) -> None:
+    """Remove the folders that killed processes left in `state`. One of another container may have a number that isn't here."""
+    for folder in state.glob("*.*.*"):
+        word, number, _ = folder.name.split(".", 2)
+        if word in ("work", "anew") and number.isdigit() and not Path("/proc", number).exists():
+            with suppress(OSError):  # another process removes it
+                if time.time() - folder.stat().st_mtime > ABANDONED_S:
+                    atomic_write.remove_tree(folder)
 
 
 @cache

@@ -20,7 +20,7 @@ from pathlib import Path
 from expctl.files.cache_folder import CacheFolder
 from expctl.inspection.readers.llvm_meaning import meanings, pure_functions
 from expctl.inspection.readers.llvm_regions import instructions_by_region
-from expctl.inspection.readers.llvm_sums import digest
+from expctl.inspection.readers.llvm_sums import digest, is_digest
 from expctl.inspection.readers.llvm_text import read_module
 from expctl.inspection.readers.ptx_lines import ASM
 from expctl.inspection.readers.ptx_values import block_hashes
@@ -87,9 +87,9 @@ def _ptx_hashes(bodies: Mapping[str, Sequence[str]], kept: CacheFolder | None) -
     found = {}
     for name in random.sample(list(bodies), len(bodies)):
         asked = digest(*bodies[name])
-        held = kept.get(asked) if kept is not None else None
-        found[name] = held.decode() if held is not None else digest(*block_hashes(bodies[name]))
-        if kept is not None and held is None:
+        held = (kept.get(asked) or b"").decode(errors="replace") if kept is not None else ""
+        found[name] = held if is_digest(held) else digest(*block_hashes(bodies[name]))
+        if kept is not None and found[name] != held:
             kept.put(asked, found[name].encode())
     return {name: found[name] for name in bodies}
 
@@ -174,9 +174,26 @@ def _pools(text: str) -> Iterator[tuple[str, str]]:
         yield match[1], "{" + ",".join(each for each in data if each and not each.startswith((".section", ".p2align"))) + "}"
 
 
-def main(view: str, source: str, answer: str, kept: str, code: str) -> None:
-    """Read the file `source`, write `answer`; what was read of functions by this `code` is in the folder `kept`."""
-    found = CacheFolder(Path(kept), prefix=f"{code}.")
+class Kept(CacheFolder):
+    """What was read of functions by the same code; where it is not in the folder, what a commit has `brought`, which is never
+    put there.
+    """
+
+    def __init__(self, folder: Path, code: str, brought: Mapping[str, str]) -> None:
+        super().__init__(folder, prefix=f"{code}.")
+        self._brought = brought
+
+    def get(self, name: str) -> bytes | None:
+        """Return the entry `name`; None if there is none, or it is damaged."""
+        held = super().get(name)
+        return held if held is not None or name not in self._brought else self._brought[name].encode()
+
+
+def main(view: str, source: str, answer: str, kept: str, code: str, brought: str) -> None:
+    """Read the file `source`, write `answer`; what was read of functions by this `code` is in the folder `kept`, and in the
+    file `brought`.
+    """
+    found = Kept(Path(kept), code, json.loads(Path(brought).read_bytes()))
     text = Path(source).read_text(errors="surrogateescape")
     helpers = [*_helpers(view, text, found)]
     functions, parts = read_functions(view, text, found)

@@ -5,16 +5,18 @@ unless what they read is never written.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 
 from expctl.inspection.readers.llvm_assembly import ASM, as_builtin
 from expctl.inspection.readers.llvm_loops import Access
 from expctl.inspection.readers.llvm_module import Surroundings
+from expctl.inspection.readers.llvm_rooms import rooms
 from expctl.inspection.readers.llvm_sums import Sum, as_exact, digest
-from expctl.inspection.readers.llvm_text import NAME, Instruction, split_list
+from expctl.inspection.readers.llvm_text import NAME, Block, Instruction, split_list
 from expctl.inspection.readers.llvm_values import BITS, MATH, Values
 
+_ROWS = re.compile(r"\[(\d+) x \[(\d+) x ([^\[\]]*)\]\]")
 _MULTIPLY_ADD = frozenset(f"llvm.{name}.{kind}" for name in ("fma", "fmuladd") for kind in ("f32", "f64"))
 _SYMMETRIC = re.compile(r"llvm\.(?:[su](?:min|max)|minnum|maxnum|fma|fmuladd)\b")
 _DROPPED = re.compile(
@@ -47,6 +49,30 @@ class Effects(Values):
         self.free: dict[str, str] = {}
         self.outputs: dict[str, list[str]] = {}
         self.constants: set[str] = set()
+        self.kinds: Mapping[str, str] = {}
+        self.rooms: Mapping[str, int] = {}
+
+    def _find_rooms(self, blocks: Sequence[Block], written: Sequence[Block]) -> None:
+        """Give the memory of the function places among those of its kind, unless it is made anew wherever it is asked for."""
+        made = (each for each in blocks[0].body if each.text.startswith("alloca "))
+        self.kinds = {each.result: kind for each in made if (kind := self._kept(each))}
+        self.rooms = rooms(self.kinds, blocks, written)
+
+    def _kept(self, each: Instruction) -> str:
+        """Return what memory of the function is for; "" if there is as much of it as a number says."""
+        kind, *counted = (part for part in split_list(each.text[7:]) if not part.startswith(("align ", "addrspace(")))
+        spelt, flat = "", self.module.spelt(kind)
+        while spelt != flat:  # rows of rows are one row
+            spelt, flat = flat, _ROWS.sub(lambda found: f"[{int(found[1]) * int(found[2])} x {found[3]}]", flat)
+        return "" if counted else f"alloca {flat}"
+
+    def _alloca(self, each: Instruction) -> str:
+        """Memory of the function itself: those of one kind are told apart by their places, what is made anew by where it is."""
+        if each.result in self.rooms:
+            return digest(self.kinds[each.result], str(self.rooms[each.result]))
+        value = digest(self._spelt(each.text), str(self.block), str(len(self.effects)))
+        self.effects.append(value)
+        return value
 
     def _load(self, each: Instruction) -> str:
         self._reach(each.text, is_store=False)

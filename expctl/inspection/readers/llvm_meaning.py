@@ -22,12 +22,14 @@ from expctl.inspection.readers.llvm_effects import Effects
 from expctl.inspection.readers.llvm_flow import in_one_form
 from expctl.inspection.readers.llvm_loops import Counted, counted_values, last_turn, loop_body, runs_backwards
 from expctl.inspection.readers.llvm_module import Surroundings
-from expctl.inspection.readers.llvm_sums import Sum, digest
+from expctl.inspection.readers.llvm_rooms import LOCAL
+from expctl.inspection.readers.llvm_sums import Sum, digest, is_digest
 from expctl.inspection.readers.llvm_text import NAME, Block, Function, Instruction, Module, split_list
-from expctl.inspection.readers.llvm_values import CASTS, LOCAL, OPERATIONS
+from expctl.inspection.readers.llvm_values import CASTS, OPERATIONS
 from expctl.inspection.readers.ptx_assembly import instruction_by_instruction
 
 ROUNDS_MOST = 6
+COUNT_MOST = 1 << 53
 _PURE_GROUP = re.compile(r"^attributes #(\d+) = \{.*memory\(none\)", re.MULTILINE)
 _CALLED = re.compile(rf"@({NAME})\(")
 _DECLARED = re.compile(rf"^declare .*?@({NAME})\(.*?#(\d+)$", re.MULTILINE)
@@ -65,8 +67,8 @@ def meanings(module: Module, pure: frozenset[str], kept: CacheFolder | None = No
             each = functions[name]
             found[name] = Meaning(name, name, "itself", {})  # where it calls itself
             asked = _asked(around, each) if kept is not None else ""
-            held = kept.get(asked) if kept is not None else None
-            whole, parts = json.loads(held) if held is not None else FunctionReader(around, each).read()
+            held = _as_read(kept.get(asked)) if kept is not None else None
+            whole, parts = held if held is not None else FunctionReader(around, each).read()
             if kept is not None and held is None:
                 kept.put(asked, json.dumps((whole, parts)).encode())
             found[name] = Meaning(name, name if each.is_named else whole, whole, parts)
@@ -76,6 +78,17 @@ def meanings(module: Module, pure: frozenset[str], kept: CacheFolder | None = No
     for each in random.sample(seen, len(seen)):
         meaning(each.name)
     return tuple(found[each.name] for each in seen)
+
+
+def _as_read(kept: bytes | None) -> tuple[str, Mapping[str, int]] | None:
+    """Return what was kept of a function; None if there is nothing, or something else."""
+    try:
+        whole, parts = json.loads(kept or b"0")
+        sound = is_digest(whole) and all(type(each) is int and 0 <= each < COUNT_MOST for each in parts.values())
+        "".join(parts).encode()
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        return None
+    return (whole, parts) if sound else None
 
 
 def _asked(around: Surroundings, function: Function) -> str:
@@ -121,7 +134,7 @@ class FunctionReader(Effects):
         for at, (name, kind) in enumerate(self.function.parameters):
             self.values[name] = digest("argument", str(at), self.module.spelt(kind))
         self.constants = {self.values[name] for name in self.function.constants}
-        self._find_rooms(blocks)
+        self._find_rooms(blocks, written)
         phis = [(block, each) for block in blocks for each in block.body if each.text.startswith("phi ")]
         self.values |= {
             each.result: digest("phi", str(self.order[block.label]), each.text.split(" [")[0]) for block, each in phis

@@ -19,11 +19,17 @@ NUMBER_MOST = 1 << 500
 _WHOLE = re.compile(r"-?\d+$")
 _REAL = re.compile(r"-?\d+\.\d+e[+-]\d+$")
 _BITS = re.compile(r"0x([0-9A-F]{16})$")
+_DIGEST = re.compile(r"[0-9a-f]{16}")
 
 
 def digest(*parts: str) -> str:
     """Return a hash of texts, 16 hex digits."""
     return blake2b("\x1f".join(parts).encode(errors="surrogateescape"), digest_size=8).hexdigest()
+
+
+def is_digest(text: object) -> bool:
+    """Is it what `digest` may have returned?"""
+    return isinstance(text, str) and _DIGEST.fullmatch(text) is not None
 
 
 class Sum(NamedTuple):

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from functools import cache
 
 from expctl.inspection.readers.llvm_loops import Growing
 from expctl.inspection.readers.llvm_module import Surroundings
 from expctl.inspection.readers.llvm_numbers import Numbers
+from expctl.inspection.readers.llvm_rooms import LOCAL
 from expctl.inspection.readers.llvm_sums import Sum, digest, number
-from expctl.inspection.readers.llvm_text import Block, Instruction, closing, split_list, text_type
+from expctl.inspection.readers.llvm_text import Instruction, closing, split_list, text_type
 
-LOCAL = re.compile(r"%\d+\b")
 _NAMES = re.compile(rf"({LOCAL.pattern})")
-_LIFETIME = re.compile(rf"@llvm\.lifetime\.(start|end)[^%]*({LOCAL.pattern})")
 ARMS_MOST = 6
 MATH = frozenset({"nnan", "ninf", "nsz", "arcp", "contract", "afn", "reassoc", "fast"})
 CASTS = tuple("zext sext uitofp sitofp trunc fpext fptrunc bitcast addrspacecast".split())  # noqa: SIM905
@@ -23,7 +21,6 @@ OPERATIONS = tuple("add sub mul shl lshr ashr sdiv udiv srem urem xor or and fad
 _COMMUTATIVE = frozenset({"add", "mul", "and", "or", "xor", "fadd", "fmul"})
 _SWAPPED = {"ugt": "ult", "sgt": "slt", "uge": "ule", "sge": "sle", "ogt": "olt", "oge": "ole"}
 _NEGATED = {"ne": "eq", "ule": "ult", "sle": "slt", "une": "oeq"}
-_NESTED = re.compile(r"\[(\d+) x \[(\d+) x ([^\[\]]*)\]\]")
 _SMALL = frozenset({"i8", "i16"})
 _SCALAR = re.compile(r"(?:i(?:32|64)|float|double)$")
 _ORDERS = frozenset({"eq", "ne", "slt", "sle", "sgt", "sge"})
@@ -37,7 +34,6 @@ class Values(Numbers):
         self.module = module
         self.values: dict[str, str] = {}
         self.made_of: dict[str, tuple[str, int, str]] = {}
-        self.rooms: dict[str, int] = {}
 
     def _operand(self, text: str) -> str:
         text = text.strip()
@@ -214,44 +210,6 @@ class Values(Numbers):
         if not _SCALAR.match(kind):
             return digest("fneg", self.module.spelt(kind), self._operand(one))
         return self._named(Sum(0).plus(self._as_sum(one), -1))
-
-    def _alloca(self, each: Instruction) -> str:
-        """Memory of the function itself, whatever it has room for. Those of one kind are told apart by their order."""
-        return digest(self._kept(each), str(self.rooms.get(each.result, 0)))
-
-    def _find_rooms(self, blocks: Sequence[Block]) -> None:
-        """Give the memory of the function places, by its kind: the first that is free when its lifetime begins. So neither the
-        order in which it is declared counts, nor whether what lives one after the other is declared once.
-        """
-        texts = [each.text for block in blocks for each in block.body]
-        kinds = {each.result: self._kept(each) for block in blocks for each in block.body if each.text.startswith("alloca ")}
-        lives = [(found[1] == "start", found[2]) for text in texts if kinds and (found := _LIFETIME.search(text))]
-        always = kinds.keys() - {name for _, name in lives}
-        mentioned = dict.fromkeys(name for text in texts if always for name in LOCAL.findall(text) if name in always)
-        taken: dict[tuple[str, int], str] = {}
-        for begins, name in (*((True, each) for each in mentioned), *lives):
-            if name not in kinds:
-                continue
-            kind, place = kinds[name], self.rooms.get(name)
-            if not begins:
-                taken.pop((kind, place or 0), None)
-                continue
-            if place is None:
-                place = next(number for number in range(len(kinds)) if (kind, number) not in taken)
-            if taken.get((kind, place), name) != name:  # two lives of one overlap another's
-                self.rooms = {each: number for number, each in enumerate(kinds)}
-                return
-            self.rooms[name], taken[kind, place] = place, name
-
-    def _kept(self, each: Instruction) -> str:
-        """Return what memory of the function is for."""
-        kind = text_type(each.text[7:])
-        while kind.startswith("["):
-            kind = kind[1:-1].partition(" x ")[2]
-        spelt, flat = "", self.module.spelt(kind)
-        while spelt != flat:  # rows of rows are one row
-            spelt, flat = flat, _NESTED.sub(lambda found: f"[{int(found[1]) * int(found[2])} x {found[3]}]", flat)
-        return f"alloca {flat}"
 
 
 @cache
