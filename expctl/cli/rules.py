@@ -7,6 +7,8 @@ import typer
 from expctl.cli import rules_check
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from expctl.adapters.git.reader import GitReader
     from expctl.domain.experiment.proposal import Probe
     from expctl.domain.experiment.record import Record
@@ -139,10 +141,10 @@ def compile_rules() -> None:
     if not wanted:
         print_lines(["no rule that holds here is compared by what compiles; nothing was written"])
         return
+    file = place.root / FILE
+    _check_writable(file)
     with tempfile.TemporaryDirectory(prefix=f"anew.{os.getpid()}.", dir=place.state / "meanings") as folder:
         data = wiring.compilers(place, git, wiring.library(git).protocol(head), Path(folder)).packed(wanted)
-    file = place.root / FILE
-    file.parent.mkdir(exist_ok=True)
     atomic_write.replace_for_user(file, data)
     targets = ", ".join(dict.fromkeys(each.target for each in wanted))
     print_lines(
@@ -151,6 +153,17 @@ def compile_rules() -> None:
             f"  next       git add {FILE} && git commit",
         ]
     )
+
+
+def _check_writable(file: "Path") -> None:
+    """Raise OSError now, and not after a minute of compiling, if the file can't be written."""
+    import errno
+    import os
+
+    file.parent.mkdir(exist_ok=True)
+    reason = errno.EISDIR if file.is_dir() else 0 if os.access(file.parent, os.W_OK) else errno.EACCES
+    if reason:
+        raise OSError(reason, os.strerror(reason), str(file))
 
 
 def _ruled(git: "GitReader", head: str, experiment: str) -> "Record":

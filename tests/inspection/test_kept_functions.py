@@ -6,7 +6,7 @@ import pytest
 
 from expctl.files.cache_folder import CacheFolder
 from expctl.inspection.readers import llvm_meaning
-from expctl.inspection.readers.compiled_functions import read_functions
+from expctl.inspection.readers.compiled_functions import Kept, read_functions
 
 MODULE = """; a module
 target triple = "x86_64-unknown-linux-gnu"
@@ -97,3 +97,11 @@ def test_what_other_code_read_is_not_taken_and_makes_room(tmp_path: Path) -> Non
         new.put(str(number), b"2")
     assert old.get("f") is None
     assert len([*tmp_path.iterdir()]) <= 5
+
+
+def test_a_full_disk_keeps_nothing_from_being_read(tmp_path: Path) -> None:
+    (full := tmp_path / "full").write_text("a file, where a folder should be")
+    kept = Kept(full, "code", {"brought": "what was read"})
+    kept.put("name", b"contents")
+    assert kept.get("name") is None
+    assert kept.get("brought") == b"what was read"

@@ -50,6 +50,8 @@ AT_A_TIME = min(os.cpu_count() or 1, 3) + 1
 large machine to others."""
 PROCESSOR = ("vendor_id", "cpu family", "model", "flags", "CPU implementer", "CPU part", "Features")
 ABANDONED_S = 3600
+TRIALS = 2
+"""Of a command that a signal ends: where memory is short a compiler is killed, which is no fault of what it compiles."""
 READER = "expctl.inspection.readers.compiled_functions"
 
 
@@ -245,16 +247,15 @@ class CompiledVersions:
         for folder in (cache, out / "objects"):
             folder.mkdir(parents=True, exist_ok=True)
         environment |= {"ZIG_GLOBAL_CACHE_DIR": str(cache), "ZIG_LOCAL_CACHE_DIR": str(out / "objects"), "LC_ALL": "C"}
-        try:
-            ran = captured(
-                fill(_at_once(command), {"{python}": sys.executable}),
-                timeout_s=self.protocol.targets[target].build.timeout_s,
-                environment=environment,
-                cwd=tree,
-                limits=ChildLimits(scratch=(out,), shared=(cache, *shared)),
-            )
-        except Timeout as error:
-            return f"error: {error}"
+        limits, timeout_s = ChildLimits(scratch=(out,), shared=(cache, *shared)), self.protocol.targets[target].build.timeout_s
+        argv = fill(_at_once(command), {"{python}": sys.executable})
+        for _ in range(TRIALS):
+            try:
+                ran = captured(argv, timeout_s=timeout_s, environment=environment, cwd=tree, limits=limits)
+            except Timeout as error:
+                return f"error: {error}"
+            if ran.status >= 0:
+                break
         return (ran.err or ran.out or "error: the compiler failed") if ran.status else ""
 
     @contextmanager

@@ -14,6 +14,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -187,6 +188,11 @@ class Kept(CacheFolder):
         """Return the entry `name`; None if there is none, or it is damaged."""
         held = super().get(name)
         return held if held is not None or name not in self._brought else self._brought[name].encode()
+
+    def put(self, name: str, contents: bytes) -> None:
+        """Keep an entry if there is space: else it is read again."""
+        with suppress(OSError):
+            super().put(name, contents)
 
 
 def main(view: str, source: str, answer: str, kept: str, code: str, brought: str) -> None:

@@ -228,3 +228,33 @@ def test_zig_is_started_without_python() -> None:
     program, *words = _at_once(("{python}", "-m", "ziglang", "cc", "-E"))
     assert (Path(program).name, words) == ("zig", ["cc", "-E"])
     assert _at_once(("{python}", "-P", "-m", "x")) == ("{python}", "-P", "-m", "x")
+
+
+class KilledRecipe(PtxRecipe):
+    """A compiler that is killed when it is first asked for each kind of text, as where memory is short."""
+
+    def listing(self, build: Build, *, out: Path, view: View) -> tuple[str, ...]:
+        copies = (
+            "import os, shutil, sys; m = sys.argv.pop(); os.path.exists(m) or open(m, 'w').close() or os.kill(os.getpid(), 9); "
+        )
+        words = (
+            "{python}",
+            "-c",
+            copies + "shutil.copy(*sys.argv[1:])",
+            build.source,
+            str(out),
+            str(out.parent / f"was.{view}"),
+        )
+        return words if view in (View.MEANING, View.SOURCE) else ()
+
+
+def test_a_compiler_that_is_killed_is_asked_again(tmp_path: Path) -> None:
+    plain, commit, patches = versions(tmp_path)
+    git = GitReader(locate(tmp_path / "repository"))
+    recipes: Mapping[Toolchain, Recipe] = {Toolchain.NVCC: KilledRecipe()}
+    made = CompiledVersions(git, recipes, state=tmp_path / "killed", mark="test", protocol=plain.protocol)
+    wanted = [Wanted(Version(commit, patches["near"]), "sm_90")]
+    (real,), (found,) = plain.compiled(wanted), made.compiled(wanted)
+    assert real is not None
+    assert found == real
+    assert found.functions
