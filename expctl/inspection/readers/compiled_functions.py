@@ -19,7 +19,7 @@ from functools import cache
 from pathlib import Path
 
 from expctl.files.cache_folder import CacheFolder
-from expctl.inspection.readers.llvm_meaning import meanings, pure_functions
+from expctl.inspection.readers.llvm_functions import meanings, pure_functions
 from expctl.inspection.readers.llvm_regions import instructions_by_region
 from expctl.inspection.readers.llvm_sums import digest, is_digest
 from expctl.inspection.readers.llvm_text import read_module
