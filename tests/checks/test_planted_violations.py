@@ -116,11 +116,12 @@ def test_mypy_fails_on_a_wrong_type(tree: Path) -> None:
 # ------------------------------------------------------------------ what no import shows
 
 STARTS = re.compile(r"\b(?:os|posix|pty|asyncio)\.(?:fork|exec\w+|spawn\w+|posix_spawn\w*|system|popen|create_subprocess\w*)\(")
-# Two start no program: they read in parts. The attempts are made by a child that the launcher has started.
+# Three start no program: they read in parts. The attempts are made by a child that the launcher has started.
 FORKS = {
     "expctl/launcher/namespaces.py",
     "expctl/launcher/own_processes.py",
     "expctl/adapters/index/parallel.py",
+    "expctl/inspection/readers/compiled_functions.py",
     "expctl/profiles/readers/split_read.py",
     "expctl/adapters/walls/attempts.py",
 }
