@@ -9,14 +9,12 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import os
-import platform
 import sys
 import tempfile
-import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import cache, cached_property
 from pathlib import Path
 from queue import SimpleQueue
@@ -28,6 +26,8 @@ import msgspec
 
 from expctl.adapters.child.arguments import child_environment, fill
 from expctl.adapters.rules import compiled_file
+from expctl.adapters.rules.abandoned import remove_abandoned
+from expctl.adapters.rules.commands import anywhere, at_once
 from expctl.adapters.rules.version_files import changed_files, source_folders, version_files
 from expctl.adapters.steps.preprocessed import flags_tell_all, source_hash
 from expctl.domain.protocol.alone import first_alone
@@ -48,8 +48,6 @@ if TYPE_CHECKING:
 AT_A_TIME = min(os.cpu_count() or 1, 3) + 1
 """Compilations at a time: one more than processors, so that none waits for the last of an odd number, but few enough to leave a
 large machine to others."""
-PROCESSOR = ("vendor_id", "cpu family", "model", "flags", "CPU implementer", "CPU part", "Features")
-ABANDONED_S = 3600
 TRIALS = 2
 """Of a command that a signal ends: where memory is short a compiler is killed, which is no fault of what it compiles."""
 READER = "expctl.inspection.readers.compiled_functions"
@@ -176,7 +174,7 @@ class CompiledVersions:
             kept = self._preprocessed(version_files(self._git, version, folders) or {}, target, build) or own
             self._sources.put(own, kept.encode())
         self._asked[own] = kept
-        words = _anywhere(self._recipes[build.toolchain].listing(build, out=Path(), view=view))
+        words = anywhere(self._recipes[build.toolchain].listing(build, out=Path(), view=view))
         return _hash(kept, view, words, *([msgspec.to_builtins(build)] if view is View.CODE else []))
 
     def _changes(self, version: Version, target: str) -> Mapping[str, bytes | None] | None:
@@ -201,7 +199,7 @@ class CompiledVersions:
                 return ""
             text = (out / "source").read_bytes()
         words = (
-            *_anywhere(recipe.listing(build, out=Path(), view=View.SOURCE)),
+            *anywhere(recipe.listing(build, out=Path(), view=View.SOURCE)),
             str(dict(self._versions[target] or {})),
             _code(),
         )
@@ -248,7 +246,7 @@ class CompiledVersions:
             folder.mkdir(parents=True, exist_ok=True)
         environment |= {"ZIG_GLOBAL_CACHE_DIR": str(cache), "ZIG_LOCAL_CACHE_DIR": str(out / "objects"), "LC_ALL": "C"}
         limits, timeout_s = ChildLimits(scratch=(out,), shared=(cache, *shared)), self.protocol.targets[target].build.timeout_s
-        argv = fill(_at_once(command), {"{python}": sys.executable})
+        argv = fill(at_once(command), {"{python}": sys.executable})
         for _ in range(TRIALS):
             try:
                 ran = captured(argv, timeout_s=timeout_s, environment=environment, cwd=tree, limits=limits)
@@ -276,16 +274,6 @@ class CompiledVersions:
             self._free.put(folder)
 
 
-def remove_abandoned(state: Path) -> None:
-    """Remove the folders that killed processes left in `state`. One of another container may have a number that isn't here."""
-    for folder in state.glob("*.*.*"):
-        word, number, _ = folder.name.split(".", 2)
-        if word in ("work", "anew") and number.isdigit() and not Path("/proc", number).exists():
-            with suppress(OSError):  # another process removes it
-                if time.time() - folder.stat().st_mtime > ABANDONED_S:
-                    atomic_write.remove_tree(folder)
-
-
 @cache
 def _code() -> str:
     """Return a hash of what makes and reads a compiler's text: what was read by other code is compiled anew."""
@@ -297,36 +285,6 @@ def _code() -> str:
 def _forms(view: View) -> tuple[View, ...]:
     """Return what is read as `view`, the first that compiles: another compiler may know less of a language than its own."""
     return (View.MEANING, View.CODE) if view is View.MEANING else (view,)
-
-
-def _at_once(command: Sequence[str]) -> Sequence[str]:
-    """Return a command that Python would only hand on to the program of the ziglang wheel as one that starts that program."""
-    found = importlib.util.find_spec("ziglang") if tuple(command[:3]) == ("{python}", "-m", "ziglang") else None
-    program = Path(found.origin).parent / "zig" if found is not None and found.origin is not None else None
-    return (str(program), *command[3:]) if program is not None and program.is_file() else command
-
-
-def _anywhere(command: Sequence[str]) -> tuple[str, ...]:
-    """Return a command as it would be on any machine: without the folders in which this package and that of ziglang are, and
-    with the processor that `-march=native` stands for.
-    """
-    found = {name: importlib.util.find_spec(name) for name in ("ziglang", "expctl")}
-    folders = {name: str(Path(spec.origin).parent) for name, spec in found.items() if spec is not None and spec.origin}
-    for name, folder in folders.items():
-        command = [word.replace(folder, f"{{{name}}}") for word in command]
-    return (*command, *(_processor() if any(word.endswith("=native") for word in command) else ()))
-
-
-@cache
-def _processor() -> tuple[str, ...]:
-    """Return what the kernel says of the processor and of what it can do; the architecture alone where it says nothing."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        lines = []
-    said = (line.split(":", 1) for line in lines if ":" in line)
-    kinds = dict.fromkeys(" ".join((name.strip(), *value.split())) for name, value in said if name.strip() in PROCESSOR)
-    return (platform.machine(), *kinds)
 
 
 def _hash(*parts: object) -> str:

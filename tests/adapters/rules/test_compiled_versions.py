@@ -14,7 +14,8 @@ from msgspec.structs import replace
 import expctl
 from expctl.adapters.git.reader import GitReader, locate
 from expctl.adapters.rules import compiled_file
-from expctl.adapters.rules.compiled_versions import CompiledVersions, _anywhere, _at_once
+from expctl.adapters.rules.commands import anywhere, at_once
+from expctl.adapters.rules.compiled_versions import CompiledVersions
 from expctl.domain.experiment.record import Fact
 from expctl.domain.protocol.model import Build, Protocol, Target, Toolchain
 from expctl.domain.protocol.tune import Tune
@@ -130,15 +131,15 @@ def test_the_same_file_is_written_wherever_it_is_made(tmp_path: Path) -> None:
     made, commit, patches = versions(tmp_path)
     wanted = [Wanted(Version(commit, patches[name]), "sm_90") for name in FACTORS]
     assert made.packed(wanted) == compilers(tmp_path, "elsewhere").packed(wanted[::-1])
-    assert _anywhere([f"-I{Path(expctl.__file__).parent}/x", "-c"]) == ("-I{expctl}/x", "-c")
+    assert anywhere([f"-I{Path(expctl.__file__).parent}/x", "-c"]) == ("-I{expctl}/x", "-c")
 
 
 def test_what_is_native_depends_on_the_processor() -> None:
-    plain, *processor = _anywhere(["-march=native"])
+    plain, *processor = anywhere(["-march=native"])
     assert plain == "-march=native"
     assert processor[0] == platform.machine()
     assert len(processor) > 1
-    assert _anywhere(["-march=x86_64_v4"]) == ("-march=x86_64_v4",)
+    assert anywhere(["-march=x86_64_v4"]) == ("-march=x86_64_v4",)
 
 
 def test_nothing_is_made_of_what_the_compiler_cannot_write(tmp_path: Path) -> None:
@@ -225,9 +226,9 @@ def test_what_another_compiler_cannot_compile_is_read_as_the_targets_own_compile
 
 
 def test_zig_is_started_without_python() -> None:
-    program, *words = _at_once(("{python}", "-m", "ziglang", "cc", "-E"))
+    program, *words = at_once(("{python}", "-m", "ziglang", "cc", "-E"))
     assert (Path(program).name, words) == ("zig", ["cc", "-E"])
-    assert _at_once(("{python}", "-P", "-m", "x")) == ("{python}", "-P", "-m", "x")
+    assert at_once(("{python}", "-P", "-m", "x")) == ("{python}", "-P", "-m", "x")
 
 
 class KilledRecipe(PtxRecipe):

@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from expctl.adapters.rules import compiled_file
-from expctl.adapters.rules.compiled_versions import ABANDONED_S
+from expctl.adapters.rules.abandoned import ABANDONED_S
 from expctl.domain.rules.meaning import Compiled, Version, Wanted
 from expctl.inspection.readers.llvm_functions import _as_read
 from tests.adapters.rules.test_compiled_versions import bring, brought, compilers, versions
