@@ -7,7 +7,7 @@ import statistics
 from expctl.harness.report import BuildFailed
 
 AGREEMENT = 0.01
-MANY_REQUESTS = 10
+MANY_REQUESTS = 6
 
 
 class ClocksDiffer(BuildFailed):
@@ -37,7 +37,7 @@ class ClockCheck:
         """Raise ClocksDiffer when the outside times exceed the build's own by more, on average, than 1 % and the allowance.
 
         Afterwards nothing is collected. A request whose own time exceeds the outside time counts as no difference: another
-        process ran in between. Of 10 or more requests the largest difference is left out: the operating system charges an
+        process ran in between. Of 6 or more requests the largest difference is left out: the operating system charges an
         interrupt to whichever process it meets, and one false time in many gains nothing.
         """
         if self._requests:

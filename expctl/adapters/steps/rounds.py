@@ -32,7 +32,7 @@ LETTER = {"A": Side.BASELINE, "B": Side.CANDIDATE}
 PAUSE_MOST = 0.5  # of the length of a launch: a random pause before each keeps what recurs on the machine out of step
 PADDING_MOST = 4096  # bytes: where a side has layouts, each launch gets an environment of a random size, which moves its stack
 LAUNCHES_MOST = 4  # tries for one position of a round, each begun on a quiet machine
-RECURS = 3  # times that a round must fail with `repeat` (docs/HARNESS.md) before the candidate is blamed
+RECURS, RECURS_ON_BOTH = 5, 10  # failures with `repeat` (docs/HARNESS.md) that count: the candidate's alone, and both sides'
 
 
 def last_core() -> int:
@@ -71,22 +71,21 @@ class Rounds:
         """Return the samples of one round, of both sides at every size; Failed if a worker failed.
 
         `artifacts` has the builds of each side, one per layout (where their code lies); rounds, or the pairs of workers that
-        live for several, take the layouts in turn. If `forgives`, wrong results of the candidate don't matter. A round that
-        foreign work disturbed is measured again; raises Busy if that goes on. So is a round in which a side filled a compiler's
-        cache: its times may hold a compilation, or what comes with a cold cache. If that goes on, the round has failed. A
-        failure that a disturbed machine can cause counts the third time, and as a fault if the baseline has had it, too.
+        live for several, take the layouts in turn. If `forgives`, wrong results of the candidate don't matter. Measured again
+        are a round that foreign work disturbed, raising Busy if that goes on, and one in which a side filled a compiler's
+        cache, as its times may hold a compilation: if that goes on, the round has failed. A failure that a disturbed machine
+        can cause counts when it recurs (RECURS), and as a fault if the baseline has had it, too.
         """
         if self._pair is None:
             self._log.unlink(missing_ok=True)  # so that later quotes are from these workers
         measure = self._fine if benchmark.style is Style.FINE else self._launches
         taints: tuple[str, ...] = ()
-        disturbed = 0
-        doubtful: list[Failed] = []
+        disturbed, doubtful = 0, list[Failed]()
         while disturbed < LAUNCHES_MOST:
             layouts = len(artifacts[Side.BASELINE])
             layout = self._pair.layout if self._pair is not None else round // benchmark.respawn % layouts
-            builds = {side: artifacts[side][layout] for side in Side}
-            pool = self._pool(benchmark, cwd, builds, PADDING_MOST if layouts > 1 else 0, forgives=forgives)
+            builds, padding = {side: artifacts[side][layout] for side in Side}, PADDING_MOST if layouts > 1 else 0
+            pool = self._pool(benchmark, cwd, builds, padding, forgives=forgives)
             before = self.cold_starts.kept(builds)
             try:
                 samples = tuple(replace(each, layout=layout) for each in measure(pool, round, layout, progress))
@@ -96,8 +95,9 @@ class Rounds:
                 if not isinstance(error, StepFailed):
                     raise
                 doubtful += [error.failed] if error.failed.repeat and not taints else []
-                if len(doubtful) == RECURS:
-                    return next((each for each in doubtful if each.fault), doubtful[-1])
+                faults = [each for each in doubtful if each.fault]
+                if len(doubtful) == (RECURS_ON_BOTH if faults else RECURS):
+                    return (faults or doubtful)[-1]
                 if not taints and not error.failed.repeat:  # with taints, foreign work may have caused the failure
                     return error.failed
                 disturbed += bool(taints)

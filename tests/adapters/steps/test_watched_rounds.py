@@ -127,13 +127,18 @@ AFTER_THE_BASELINE = "(99 if os.path.exists(os.path.dirname(sys.argv[1]) + '/bas
 
 
 @pytest.mark.parametrize("style", list(Style))
-def test_a_failure_that_a_disturbed_machine_can_cause_counts_the_third_time(measure: Measure, style: Style) -> None:
-    assert isinstance(measure(style, doubtful(candidate=2)), tuple)
+def test_a_failure_that_a_disturbed_machine_can_cause_counts_the_fifth_time(measure: Measure, style: Style) -> None:
+    assert isinstance(measure(style, doubtful(candidate=4)), tuple)
 
 
 @pytest.mark.parametrize("style", list(Style))
-def test_the_third_such_failure_blames_the_candidate(measure: Measure, style: Style) -> None:
+def test_the_fifth_such_failure_blames_the_candidate(measure: Measure, style: Style) -> None:
     assert measure(style, doubtful(candidate=99)) == Failed(reason="candidate: clocks differ", repeat=True)
+
+
+@pytest.mark.parametrize("style", list(Style))
+def test_a_machine_that_disturbs_both_sides_gets_more_tries(measure: Measure, style: Style) -> None:
+    assert isinstance(measure(style, doubtful(baseline=1, candidate=AFTER_THE_BASELINE.replace("99", "8"))), tuple)
 
 
 @pytest.mark.parametrize("style", list(Style))
