@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 CELL_MAX, LINE_MAX = 80, 160
 TITLE_MAX, TARGET_MAX = 48, 16
-ROWS_KEPT = 1 << 14  # who lands results renders the ledger for each, and a row depends on its own record only
+ROWS_KEPT = 1 << 18  # who lands results renders the ledger for each, and a row depends on its own record only
 TRIED_MAX, FAILED_MAX, OPENS_MAX = 50, 42, 44
 
 
@@ -84,6 +84,7 @@ def measured_row(row: Row) -> Markdown:
     return Markdown(f"{start}{cell(row.why, min(CELL_MAX, LINE_MAX - len(start) - 2))} |")
 
 
+@functools.lru_cache(maxsize=ROWS_KEPT)
 def imported_row(row: Row) -> Markdown:
     """Return the table row of an imported experiment, with the figures as the ledger kept by hand gave them."""
     return line(link(row.id), row.verdict, row.title, row.target, row.given, row.why)
