@@ -101,7 +101,8 @@ FAMILIES = {
         """
         _decode_paged_splitk_kernel prefill_paged_fwd _verify_paged_kernel kv_compressor_fwd compress_kv_kernel
         fp8_index_logits_kernel sparse_index_scores la_persistent_fp8 lean_atten_fwd triton_flex_decoding_2 vsa_bwd
-        _fwd_grouped_kernel_stage1_rope chunk_delta_attn_fwd_o _fwd_diag_kernel _fwd_kv_reduce seg_la_decode_kernel
+        kda_state_scan attention_with_bias_kernel _fwd_grouped_kernel_stage1_rope chunk_delta_attn_fwd_o
+        _fwd_diag_kernel _fwd_kv_reduce seg_la_decode_kernel
         """,
     ),
     "what only prepares or checks attention and products": (
@@ -127,7 +128,10 @@ FAMILIES = {
         K.GEMM,
         "kernel_dense_nt kernel_grouped_tn_wgrad kernel_mxfp8_nn kernel_grouped_variable_k kernel_grouped_mxfp8_wgrad",
     ),
-    "experts": (K.GEMM, "mxfp4_expert_kernel moe_warp_decode_down fp8_warp_decode_kernel routed_experts_fp8"),
+    "experts": (
+        K.GEMM,
+        "shared_expert_gate_up mxfp4_expert_kernel moe_warp_decode_down fp8_warp_decode_kernel routed_experts_fp8",
+    ),
     "tables and sums of experts": (
         K.REDUCTION,
         "moe_sorting_oneshot_kernel expert_gather_reduce_kernel w4a16_route_count parallel_ce_fwd recovered_tokens_kernel",
@@ -137,6 +141,10 @@ FAMILIES = {
         K.NORMALISATION,
         "qknorm_split_rope_kernel norm_complex_rope_kv fused_residual_norm_kernel _gn_apply_rows_kernel adaln_single_kernel",
     ),
+    "gates and positions": (K.ELEMENTWISE, "shared_expert_gate_kernel fused_shared_expert_gate_mul timestep_embed"),
+    "caches and streams that are written": (K.COPY, "kv_insert_fp8_kernel insert_kv_pages stream_compaction_kernel"),
+    "products and convolutions among other operators": (K.GEMM, "mlir_reshape_transpose_dot fully_connected_tiled"),
+    "of these, convolutions": (K.CONVOLUTION, "mlir_transpose_convolution_add patch_embed_kernel"),
     "products emulated by integers": (
         K.ELEMENTWISE,
         "oz2::real::extract_A_kernel oz2::conv_32i_2_8u_kernel ozaki::invscal_kernel oz2::real::scalingB_kernel",
@@ -146,7 +154,7 @@ FAMILIES = {
     "steps in time": (K.OTHER, "integrate_functor leapFrogStep rk4_update_kernel verlet_update time_integrator_add"),
     "libraries of random numbers": (K.ELEMENTWISE, "rocrand_impl::host::detail::generate_kernel"),
     "of these, set-up": (K.OTHER, "rocrand_impl::host::detail::init_engines_kernel"),
-    "gated delta nets in any form": (K.OTHER, "gdn_decode_kernel_pretranspose gdn_verify_kernel_mtp"),
+    "gated delta nets in any form": (K.OTHER, "gdn_decode_kernel_pretranspose gdn_verify_kernel_mtp GdnScan"),
     "old direct convolutions": (K.CONVOLUTION, "MIOpenCvFwd11x11 MIOpenCvBwd11x11"),
     "templates of torch's compiler are products unless they say more": (
         K.GEMM,

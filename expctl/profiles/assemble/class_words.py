@@ -21,7 +21,7 @@ RULES: tuple[Rule, ...] = (
         tile_ranges duplicate_with_keys prepare_grouped_gemm prepare_group_gemm gemm_starts lud forward_sub backward_sub
         compute_split node_split mean_shift stencil hough wavelet sub_cycle kernel_args rasterize rasterization bfs sssp
         pagerank cubature pyr_down level_down step_down linear_search problem_sizes gdn_decode gdn_fused gdn_recurrent
-        gdn_verify init_engines
+        gdn_verify gdn_scan mamba_scan rwkv_scan init_engines
         """,
         "^pme",
     ),
@@ -51,7 +51,7 @@ RULES: tuple[Rule, ...] = (
     Rule(K.ATTENTION, "fwd_grouped_kernel grouped_kernel_stage fwd_kernel_stage mla_decode_rope decode_rope_fwd"),
     Rule(
         K.ELEMENTWISE,
-        "rope rotate_half kn_entry neox timestep_embedding positional_encoding sinusoidal",
+        "rope rotate_half kn_entry neox timestep_embedding timestep_embed positional_encoding sinusoidal",
         r"rotary ^rope rope$",
     ),
     Rule(
@@ -62,6 +62,7 @@ RULES: tuple[Rule, ...] = (
         kv_scatter cache_scatter cache_write write_cache kv_cache_copy copy_cache kv_copy kv_trans reshape_cache fill_kv_cache
         flatten_kv destindex_copy_kv insert_k_cache gather_kv move_kv token_pool cache_loc cache_locs write_req kv_transfer
         transfer_kv save_kv load_kv pack_kv unpack_kv process_kv reindex_kv_cache maybe_dequant_cache k_and_s
+        kv_insert insert_kv
         """,
     ),
     Rule(K.REDUCTION, "block_all_reduce warp_all_reduce k_nearest knn graph_send moe_sort moe_sorting"),
@@ -106,7 +107,8 @@ RULES: tuple[Rule, ...] = (
         bwd_preprocess intra_chunk inter_chunk chunk_local_h reduce_segments decode_att decode_merge prefill_merge pa_ps
         pa_reduce clean_logits ms_deformable softmax_gemm thd_out thd_lse thd_grad la_persistent pod_persistent lean_atten
         index_logits fwd_diag fwd_none_diag bwd_diag fwd_kv_parallel fwd_kv_reduce bwd_kv_parallel seg_la decode_paged
-        prefill_paged verify_paged paged_verify flex_decoding
+        prefill_paged verify_paged paged_verify flex_decoding kda_state kda_scan kda_decode
+        kda_prefill kda_recurrent
         """,
         r"attention flash(?:attn|fwd|bwd|decode|mla|kda) attn fmha splitkv pagedkv xqa ^attend ^l?mha$",
     ),
@@ -126,6 +128,7 @@ RULES: tuple[Rule, ...] = (
         fprop dgrad wgrad wrw igemm_fwd igemm_bwd igemm_gtc implicit_gemm col2im im2col im3d2col vol2col col2vol vol2im row2col
         col2row mlir_gen_igemm upfirdn im2d2col octree2col compute_offsets_kernel precompute_indices compute_b_offsets
         compute_a_offsets cudnn_cnn xdlops_bwd_weight row_filter column_filter filter_acts img_acts weight_acts mi_open_cv
+        patch_embed patch_embedding
         """,
         r"^wino ^(?!un|re)\w*conv(?!er|ex|ec|o$) winograd depthwise im2col col2im ^[a-z]cudnn",
     ),
@@ -177,6 +180,7 @@ RULES: tuple[Rule, ...] = (
         ab_multiply atax mvt gesummv gemver qmv qmm qvm 8_linear 4_linear tbmv tpmv tbsv tpsv trsv block_persist rnn_persist
         hemm symm_kernel trmm trmv symv trsm gbmv sbmv ger bgmv sgmv lora_shrink lora_expand lora_a lora_b gptq bitlinear
         outer_product out_prod kron mttkrp mmult mxm mxv persist_rnn contraction gett einsum wv_splitk llmm_1 llgemm mm_norm
+        fully_connected
         up_proj_swiglu gate_up_silu gate_up_swiglu gate_up_gelu gate_up_act lm_head_argmax variable_k mhc_fused_split
         """
         + pairs("mhc hc mhc_post", "pre_split pre_mix_gemm mm"),
@@ -223,7 +227,7 @@ RULES: tuple[Rule, ...] = (
         bn_training bn_bwd bn_inf bn_stats sync_bn bn_finalize gn_fwd gn_bwd gn_cuda lrn gamma_beta beta_gamma rowwise_moments
         rsqrt_mean welford collect_statistics running_stats scale_norm weight_norm adarms modulate_norm rstd local_stats
         moving_stats compute_fused_params compute_backward_fused_params compute_internal_gradients cu_compute_grad_input dyt
-        sparsemax sinkhorn group_norms cmvn gn_apply gn_partial gn_stats adaln ada_ln fused_residual_norm add_residual_norm
+        sparsemax sinkhorn group_norms cmvn gn_apply gn_partial gn_stats adaln ada_ln mvn fused_residual_norm add_residual_norm
         """
         + pairs("norm", "scale shift silu gelu relu act mul modulate apply gate bias residual infer"),
         r"""

@@ -164,9 +164,10 @@ _BESIDE_ATTENTION = re.compile(
     "softmax|(?:de)?quant(?:ize)?|(?:un)?pack|transpose|copy|concat|cast|amax|scale|gate|bias|masks?"
 )
 """Last words of names such as `attn_softmax` or `mha_quant_kernel`, whose kernels do one step beside a product."""
-_FUSED_ATTENTION = frozenset(["flash", "fmha", "sdpa", "fwd", "forward", "prefill", "decode", "paged"])
+_WITH_ATTENTION = frozenset(["flash", "fmha", "sdpa", "fwd", "forward", "prefill", "decode", "paged", "with"])
+"""Words of names whose kernels do such a step within attention."""
 _SET_UP = re.compile(
-    "args|ptrs|pointers|descs?|descriptors|starts|sizes|ids|indices|tables?|positions|lengths|info|checker|mappings?|plan|schedule"
+    "args|ptrs|pointers|descs?|descriptors|starts|sizes|ids|indices|tables?|positions|lengths|info|checker|mappings?|plan"
 )
 """Last words of names such as `get_group_gemm_starts` or `swa_page_indices`, whose kernels only prepare other work."""
 _CHECKS = frozenset(["setup", "check", "validate", "plan", "build"])
@@ -251,7 +252,7 @@ def _by_name(name: str) -> KernelClass:
         return KernelClass.OTHER
     if own_kind is KernelClass.GEMM and last == "epilogue" and "with" not in own:
         return KernelClass.ELEMENTWISE
-    if own_kind is KernelClass.ATTENTION and _BESIDE_ATTENTION.fullmatch(last) and not _FUSED_ATTENTION.intersection(own):
+    if own_kind is KernelClass.ATTENTION and _BESIDE_ATTENTION.fullmatch(last) and not _WITH_ATTENTION.intersection(own):
         return _WORK.find([last]) or own_kind
     found = own_kind or _known(_WORK.find(arguments)) or _NAMESPACES.find(spaces)
     if found is None and _NO_NAME.fullmatch(base):

@@ -4,9 +4,11 @@ from expctl.profiles.assemble.word_rules import Rule, pairs
 from expctl.profiles.model.kernel_profile import KernelClass as K
 
 WEAK_RULES: tuple[Rule, ...] = (
+    Rule(K.GEMM, "gate_up"),
+    Rule(K.ELEMENTWISE, "expert_gate expert_gating experts_gate"),
     Rule(
         K.GEMM,
-        "linear lora mlp ffn gate_up proj lm_head head_pair w13 dense_kernel dense_forward forward_layer qkv_kernel wo_a wo_b"
+        "linear lora mlp ffn proj lm_head head_pair w13 dense_kernel dense_forward forward_layer qkv_kernel wo_a wo_b"
         " warp_decode projections"
         + pairs(
             "input output in out q k v o kv qkv kv_a kv_b query key value latent gate up down packed fused hidden",
@@ -43,8 +45,9 @@ WEAK_RULES: tuple[Rule, ...] = (
         K.COPY,
         """
         ^split split_kernel split_halves split_first split_last split_lastdim split_mid split_middim pack broadcast store write
-        compact clear move_data move_rows move_indice stash duplicate paste splice stitch blit ^tile ^stack ^diag ^diagonal
-        diag_embed diag_part kv_cache k_cache v_cache flip ^roll reverse ^narrow unfold fold crop ^take ^init_kernel range_init
+        compact compaction clear move_data move_rows move_indice stash duplicate paste splice stitch blit ^tile ^stack ^diag
+        ^diagonal diag_embed diag_part kv_cache k_cache v_cache flip ^roll reverse ^narrow unfold fold crop ^take
+        ^init_kernel range_init
         """
         + pairs("extract get set copy grab", "diag diagonal matrix_diagonal")
         + pairs(
