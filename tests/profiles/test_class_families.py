@@ -90,6 +90,84 @@ FAMILIES = {
     ),
     "resizing as ONNX runtime spells it": (K.ELEMENTWISE, "onnxruntime::cuda::_UpampleNearestKernel<float>"),
     "short Fourier transforms": (K.FFT, "stft_kernel"),
+    "hyper-connections, which mix several residual streams": (
+        K.ELEMENTWISE,
+        "aiter::mhc_post_kernel mhc_pre_big_fuse_with_norm _hc_head_kernel _mhc_reduce_apply_kernel mhc_stream_mix",
+    ),
+    "of these, products and normalisations": (K.GEMM, "_mhc_pre_gemm_splitk_kernel mhc_pre_gemm_norm mhc_mm_fwd_kernel"),
+    "of these, alternating normalisations": (K.NORMALISATION, "mhc_sinkhorn_fwd hc_split_sinkhorn_kernel"),
+    "attention of paged, sparse and compressed caches": (
+        K.ATTENTION,
+        """
+        _decode_paged_splitk_kernel prefill_paged_fwd _verify_paged_kernel kv_compressor_fwd compress_kv_kernel
+        fp8_index_logits_kernel sparse_index_scores la_persistent_fp8 lean_atten_fwd triton_flex_decoding_2 vsa_bwd
+        kda_state_scan attention_with_bias_kernel _fwd_grouped_kernel_stage1_rope chunk_delta_attn_fwd_o
+        _fwd_diag_kernel _fwd_kv_reduce seg_la_decode_kernel
+        """,
+    ),
+    "what only prepares or checks attention and products": (
+        K.OTHER,
+        "swa_slot_mapping_kernel mla_plan_kernel plan_paged_prefill_kernel build_sparse_prefill_kernel problem_sizes_w4a8",
+    ),
+    "steps beside attention": (
+        K.ELEMENTWISE,
+        "attn_output_gate_kernel relative_attention_bias create_attention_masks per_token_quant_mla_fp8 qkv_epilogue_kernel",
+    ),
+    "copies beside attention": (
+        K.COPY,
+        "set_mla_kv_and_query fused_store_indexer_cache prepare_qkv_kernel split_qkvzba_kernel vsa_tile_pack_kernel",
+    ),
+    "projections": (
+        K.GEMM,
+        """
+        packed_output_projections latent_input_small_batch q_up_projection_fp8 attn_out_proj_residual_kernel gather_kv_b_proj
+        fused_up_proj_swiglu wo_a_partial_kernel gate_up_silu_decode lm_head_argmax_kernel gemv_rope_kernel
+        """,
+    ),
+    "products named by the order of their operands": (
+        K.GEMM,
+        "kernel_dense_nt kernel_grouped_tn_wgrad kernel_mxfp8_nn kernel_grouped_variable_k kernel_grouped_mxfp8_wgrad",
+    ),
+    "experts": (
+        K.GEMM,
+        "shared_expert_gate_up mxfp4_expert_kernel moe_warp_decode_down fp8_warp_decode_kernel routed_experts_fp8",
+    ),
+    "tables and sums of experts": (
+        K.REDUCTION,
+        "moe_sorting_oneshot_kernel expert_gather_reduce_kernel w4a16_route_count parallel_ce_fwd recovered_tokens_kernel",
+    ),
+    "tokens sent to experts": (K.COMMUNICATION, "hybrid_ep::dispatch_kernel moe_send_topk_kernel gin_combine_kernel"),
+    "norms among other steps": (
+        K.NORMALISATION,
+        "qknorm_split_rope_kernel norm_complex_rope_kv fused_residual_norm_kernel _gn_apply_rows_kernel adaln_single_kernel",
+    ),
+    "gates and positions": (K.ELEMENTWISE, "shared_expert_gate_kernel fused_shared_expert_gate_mul timestep_embed"),
+    "caches and streams that are written": (K.COPY, "kv_insert_fp8_kernel insert_kv_pages stream_compaction_kernel"),
+    "products and convolutions among other operators": (K.GEMM, "mlir_reshape_transpose_dot fully_connected_tiled"),
+    "of these, convolutions": (K.CONVOLUTION, "mlir_transpose_convolution_add patch_embed_kernel"),
+    "products emulated by integers": (
+        K.ELEMENTWISE,
+        "oz2::real::extract_A_kernel oz2::conv_32i_2_8u_kernel ozaki::invscal_kernel oz2::real::scalingB_kernel",
+    ),
+    "of these, the exponents of rows": (K.REDUCTION, "oz2::compute_sftB_kernel compute_sft_colwise_kernel"),
+    "layers with activations whose gradient is called bprop": (K.ELEMENTWISE, "biasAddRelu_fprop Sigmoid_fprop relu_bprop"),
+    "steps in time": (K.OTHER, "integrate_functor leapFrogStep rk4_update_kernel verlet_update time_integrator_add"),
+    "libraries of random numbers": (K.ELEMENTWISE, "rocrand_impl::host::detail::generate_kernel"),
+    "of these, set-up": (K.OTHER, "rocrand_impl::host::detail::init_engines_kernel"),
+    "gated delta nets in any form": (K.OTHER, "gdn_decode_kernel_pretranspose gdn_verify_kernel_mtp GdnScan"),
+    "old direct convolutions": (K.CONVOLUTION, "MIOpenCvFwd11x11 MIOpenCvBwd11x11"),
+    "templates of torch's compiler are products unless they say more": (
+        K.GEMM,
+        "triton_tem_fused_add_view_4 triton_tem_fused_mul_silu_2",
+    ),
+    "of these, gradients of flex attention": (K.ATTENTION, "triton_tem_fused_zeros_1 triton_tem_fused_flex_attention_zeros_0"),
+    "lists of fused operators that a tool cut": (
+        K.NORMALISATION,
+        """
+        triton_per_fused_..._layer_norm... triton_red_fused_…_softmax_… triton_red_fused_add_mean_mul_pow_rs...
+        triton_per_fused_amax_exp_sub_sum_3
+        """,
+    ),
 }
 NAMES = {name: kind for kind, names in FAMILIES.values() for name in names.split()}
 

@@ -20,7 +20,8 @@ RULES: tuple[Rule, ...] = (
         curand_batch conj_grad conjugate_gradient gather_force gather_forces cast_ray cast_rays ray_cast xs_lookup lookup_xs
         tile_ranges duplicate_with_keys prepare_grouped_gemm prepare_group_gemm gemm_starts lud forward_sub backward_sub
         compute_split node_split mean_shift stencil hough wavelet sub_cycle kernel_args rasterize rasterization bfs sssp
-        pagerank cubature pyr_down level_down step_down linear_search
+        pagerank cubature pyr_down level_down step_down linear_search problem_sizes gdn_decode gdn_fused gdn_recurrent
+        gdn_verify gdn_scan mamba_scan rwkv_scan init_engines
         """,
         "^pme",
     ),
@@ -31,17 +32,26 @@ RULES: tuple[Rule, ...] = (
         deep_ep_permute kv_buffer kv_indices kv_indptr transform4d sub_tensor_op_with_cast sub_tensor_op_with_sub
         sub_tensor_op_with_transform mla_copy transpose_attn transpose_attention transpose_attentions store_mla store_flashmla
         pack_send unpack_recv halo_pack pack_halo halo_unpack unpack_halo send_buf recv_buf send_buffer recv_buffer to_nchw
-        to_nhwc to_ncdhw to_ndhwc ncqhw nchw_to nhwc_to ncdhw_to ndhwc_to col_2_row_major row_2_col_major
+        to_nhwc to_ncdhw to_ndhwc ncqhw nchw_to nhwc_to ncdhw_to ndhwc_to col_2_row_major row_2_col_major set_mla_kv
+        store_indexer prepare_qkv
         """
         + changes(LAYOUTS)
         + changes(FORMATS),
         r"cpy memset (?:copy|fill)buffer",
     ),
     Rule(K.ELEMENTWISE, "rope_norm rotary_norm"),
-    Rule(K.NORMALISATION, "rms_rope norm_rope qknorm_rope qnorm_rope norm_mrope norm_rotary norm_and_rope rmsnorm_rope"),
+    Rule(
+        K.NORMALISATION,
+        """
+        rms_rope norm_rope qknorm_rope qnorm_rope norm_mrope norm_rotary norm_and_rope rmsnorm_rope norm_split_rope
+        qknorm_split_rope norm_complex_rope qknorm_complex_rope
+        """,
+    ),
+    Rule(K.GEMM, "bmm_rope gemm_rope gemv_rope matmul_rope linear_rope proj_rope projection_rope gather_kv_b"),
+    Rule(K.ATTENTION, "fwd_grouped_kernel grouped_kernel_stage fwd_kernel_stage mla_decode_rope decode_rope_fwd"),
     Rule(
         K.ELEMENTWISE,
-        "rope rotate_half kn_entry neox timestep_embedding positional_encoding sinusoidal",
+        "rope rotate_half kn_entry neox timestep_embedding timestep_embed positional_encoding sinusoidal",
         r"rotary ^rope rope$",
     ),
     Rule(
@@ -52,9 +62,10 @@ RULES: tuple[Rule, ...] = (
         kv_scatter cache_scatter cache_write write_cache kv_cache_copy copy_cache kv_copy kv_trans reshape_cache fill_kv_cache
         flatten_kv destindex_copy_kv insert_k_cache gather_kv move_kv token_pool cache_loc cache_locs write_req kv_transfer
         transfer_kv save_kv load_kv pack_kv unpack_kv process_kv reindex_kv_cache maybe_dequant_cache k_and_s
+        kv_insert insert_kv
         """,
     ),
-    Rule(K.REDUCTION, "block_all_reduce warp_all_reduce k_nearest knn graph_send"),
+    Rule(K.REDUCTION, "block_all_reduce warp_all_reduce k_nearest knn graph_send moe_sort moe_sorting"),
     Rule(
         K.COMMUNICATION,
         """
@@ -62,12 +73,18 @@ RULES: tuple[Rule, ...] = (
         quick_reduce deep_ep multimem nvls symm_mem lamport custom_ar barrier_all notify_dispatch cached_notify ring_exchange
         halo_exchange push_pull_halos p2p_copy peer_to_peer p2p_send p2p_recv nvl_barrier low_latency gloo ep_dispatch
         ep_combine ipc_push rsag ulysses broadcast_ll pg_broadcast remote_push nvlink_copy intranode internode ggml_ar
-        ggml_cuda_ar ggml_hip_ar
+        ggml_cuda_ar ggml_hip_ar hybrid_ep gin_dispatch gin_combine moe_send moe_recv
         """,
         r"nccl rccl msccl (?:nv|roc|open)shmem allreduce allgather reducescatter alltoall userbuffers",
     ),
-    Rule(K.GEMM, "bmm_chunk_fwd bmm_chunk_bwd moe_gate_up moe_down mul_mat"),
-    Rule(K.ELEMENTWISE, "quant_attn attention_residual ffn_residual"),
+    Rule(
+        K.GEMM,
+        "bmm_chunk_fwd bmm_chunk_bwd moe_gate_up moe_down mul_mat"
+        + pairs("attn attention mla kda gdn", "proj projection out_proj o_proj output_proj output_projection qkv_proj")
+        + pairs("dense grouped grouped_fp8 grouped_mxfp8 grouped_mxfp4 grouped_bf16", "nn nt tn tt wgrad"),
+    ),
+    Rule(K.ELEMENTWISE, "quant_attn quant_mla attention_residual ffn_residual relu_fprop sigmoid_fprop add_fprop"),
+    Rule(K.ATTENTION, "delta_attn delta_attention"),
     Rule(
         K.OTHER,
         """
@@ -88,7 +105,10 @@ RULES: tuple[Rule, ...] = (
         paged_decode paged_prefill sparse_decode sparse_prefill ragged_prefill batch_decode batch_prefill single_decode
         single_prefill natten na1d na2d na3d neighborhood decode_stage prefill_stage context_fwd prefill_fwd decode_fwd dot_do_o
         bwd_preprocess intra_chunk inter_chunk chunk_local_h reduce_segments decode_att decode_merge prefill_merge pa_ps
-        pa_reduce clean_logits ms_deformable softmax_gemm thd_out thd_lse
+        pa_reduce clean_logits ms_deformable softmax_gemm thd_out thd_lse thd_grad la_persistent pod_persistent lean_atten
+        index_logits fwd_diag fwd_none_diag bwd_diag fwd_kv_parallel fwd_kv_reduce bwd_kv_parallel seg_la decode_paged
+        prefill_paged verify_paged paged_verify flex_decoding kda_state kda_scan kda_decode
+        kda_prefill kda_recurrent
         """,
         r"attention flash(?:attn|fwd|bwd|decode|mla|kda) attn fmha splitkv pagedkv xqa ^attend ^l?mha$",
     ),
@@ -101,12 +121,14 @@ RULES: tuple[Rule, ...] = (
         """,
         r"fft ^[sdh]pradix bluestein stockham",
     ),
+    Rule(K.ELEMENTWISE, "conv_32i conv_64i conv_hi"),
     Rule(
         K.CONVOLUTION,
         """
         fprop dgrad wgrad wrw igemm_fwd igemm_bwd igemm_gtc implicit_gemm col2im im2col im3d2col vol2col col2vol vol2im row2col
         col2row mlir_gen_igemm upfirdn im2d2col octree2col compute_offsets_kernel precompute_indices compute_b_offsets
-        compute_a_offsets cudnn_cnn xdlops_bwd_weight row_filter column_filter filter_acts img_acts weight_acts
+        compute_a_offsets cudnn_cnn xdlops_bwd_weight row_filter column_filter filter_acts img_acts weight_acts mi_open_cv
+        patch_embed patch_embedding
         """,
         r"^wino ^(?!un|re)\w*conv(?!er|ex|ec|o$) winograd depthwise im2col col2im ^[a-z]cudnn",
     ),
@@ -125,11 +147,12 @@ RULES: tuple[Rule, ...] = (
         sample_gamma sample_exponential quantize_mmq gguf_quantize
         quantize_int4_mmq quantize_int8_mmq mmq_quant quant_mmq gemm_output scale_and_cast cast_fp8
         fp8_cast cast_mxfp8 cast_nvfp4 rms_prop diag_mask nearest_neighbor grid_sample grid_sampler bilinear_sampler
-        bilinear_sampling resample_kernel resample_image image_resample zero_point silu_mul_quant silu_mul_fp8 silu_and_mul
-        act_and_mul gelu_and_mul dequant_marlin reconstruct_kernel reconstruct_gptq reconstruct_exllama act_quant kdequant_mm
+        bilinear_sampling resample_kernel resample_image image_resample zero_point silu_mul_quant silu_mul_fp8 silu_mul_bf16
+        silu_and_mul act_and_mul gelu_and_mul dequant_marlin reconstruct_kernel reconstruct_gptq reconstruct_exllama
+        act_quant kdequant_mm
         activation_quant cvt_color image_normalization image_normalize normalize_image normalize_images normalize_img
         normalize_imgs convert_offset nll_loss_backward loss_grad loss_gradient loss_derivative entropy_grad mse_loss_backward
-        box_muller quasirandom generate_gaussian generate_normal gaussian_noise hamming hanning
+        box_muller quasirandom generate_gaussian generate_normal gaussian_noise hamming hanning qkv_epilogue process_qkv
         """,
     ),
     Rule(
@@ -140,7 +163,7 @@ RULES: tuple[Rule, ...] = (
         count_expert expert_count moe_sum moe_weighted moe_acc moe_epilogue moe_reduce routing_indices expert_offsets
         blockscale_offsets moe_aux_loss noaux_tc align_block_size first_token_offset expert_map expt bitmatrix backward_bias
         bias_backward grad_bias row_id_map top_1_gating top_2_gating multi_tensor_l2norm scatter_reduce scatter_sum scatter_mean
-        scatter_max scatter_min weighted_sum
+        scatter_max scatter_min weighted_sum gather_reduce route_count route_prefix route_scan
         """,
     ),
     Rule(
@@ -156,8 +179,11 @@ RULES: tuple[Rule, ...] = (
         multiply_matrices mul_matrix mul_matrices mult_matrix csr_multiply csr_mult coalesced_multiply simple_multiply
         ab_multiply atax mvt gesummv gemver qmv qmm qvm 8_linear 4_linear tbmv tpmv tbsv tpsv trsv block_persist rnn_persist
         hemm symm_kernel trmm trmv symv trsm gbmv sbmv ger bgmv sgmv lora_shrink lora_expand lora_a lora_b gptq bitlinear
-        outer_product out_prod kron mmult mxm mxv persist_rnn contraction gett einsum
-        """,
+        outer_product out_prod kron mttkrp mmult mxm mxv persist_rnn contraction gett einsum wv_splitk llmm_1 llgemm mm_norm
+        fully_connected
+        up_proj_swiglu gate_up_silu gate_up_swiglu gate_up_gelu gate_up_act lm_head_argmax variable_k mhc_fused_split
+        """
+        + pairs("mhc hc mhc_post", "pre_split pre_mix_gemm mm"),
         r"""
         gemm(?!a) gemv gemt matmul mulmat matvec matprod matrixmul nvjet ^cijk spmv spmm sddmm flatmm ^t?gmm$ hemv
         (?:masked|tiled|naive|shared|blocked|batched)mm$ (?:sy|he)rkx?$ (?:csr|csc|coo|bsr|ell|hyb)r?x?m[mv]
@@ -184,7 +210,8 @@ RULES: tuple[Rule, ...] = (
         get_maximum get_minimum get_max get_min frobenius_norm compute_norm compute_norms calc_norm calculate_norm norm_squared
         squared_norm norm_sq vec_norm inf_norm max_norm abs_norm two_norm euclidean_norm p_norm lp_norm diff_norm error_norm
         row_norms col_norms column_norms scatter_view grpo_fwd grpo_bwd integral_image downscale downsample check_nan
-        check_numerics reverse_indices index_and_segment
+        compute_sft mix_sample recovered_tokens check_numerics reverse_indices index_and_segment parallel_ce ce_fwd ce_bwd
+        ce_forward ce_backward ce_loss
         """,
         r"""
         criterion topk crossentropy xentropy argmax argmin argsort nllloss absmax dbias i[sdcz]?am(?:ax|in)$
@@ -200,7 +227,7 @@ RULES: tuple[Rule, ...] = (
         bn_training bn_bwd bn_inf bn_stats sync_bn bn_finalize gn_fwd gn_bwd gn_cuda lrn gamma_beta beta_gamma rowwise_moments
         rsqrt_mean welford collect_statistics running_stats scale_norm weight_norm adarms modulate_norm rstd local_stats
         moving_stats compute_fused_params compute_backward_fused_params compute_internal_gradients cu_compute_grad_input dyt
-        sparsemax sinkhorn group_norms cmvn
+        sparsemax sinkhorn group_norms cmvn gn_apply gn_partial gn_stats adaln ada_ln mvn fused_residual_norm add_residual_norm
         """
         + pairs("norm", "scale shift silu gelu relu act mul modulate apply gate bias residual infer"),
         r"""
@@ -234,7 +261,8 @@ RULES: tuple[Rule, ...] = (
         scale_temperature per_channel_cast per_token_cast per_block_cast per_tensor_cast cast_transpose cast_and_scale
         scaled_cast cast_and_transpose qkv_bias bias_transpose add_bias bias_add bias_act mul_add scale_bias scale_shift
         shift_scale channel_scale modulate gate_mul apply_scale split_scale generic_tensor mshadow_op mersenne lower_case
-        upper_case
+        upper_case mhc hc_pre hc_post hc_head hc_mix hc_split hc_expand ihc hyper_connection hyper_connections situ_and_mul
+        situ_mul lanczos
         """
         + changes(WIDE_TYPES, NARROW_TYPES)
         + "".join(f" to{each} {each}to" for each in NARROW_TYPES.split()),

@@ -160,19 +160,25 @@ _NO_NAME = re.compile(
     re.IGNORECASE,
 )
 """Function names that say nothing; the innermost namespace or type says more."""
-_BESIDE_ATTENTION = re.compile("softmax|(?:de)?quant(?:ize)?|(?:un)?pack|transpose|copy|concat|cast|amax|scale")
+_BESIDE_ATTENTION = re.compile(
+    "softmax|(?:de)?quant(?:ize)?|(?:un)?pack|transpose|copy|concat|cast|amax|scale|gate|bias|masks?"
+)
 """Last words of names such as `attn_softmax` or `mha_quant_kernel`, whose kernels do one step beside a product."""
-_FUSED_ATTENTION = frozenset(["flash", "fmha", "sdpa", "fwd", "forward", "prefill", "decode", "paged"])
-_SET_UP = re.compile("args|ptrs|pointers|descs?|descriptors|starts|sizes|ids|indices|tables?|positions|lengths|info|checker")
+_WITH_ATTENTION = frozenset(["flash", "fmha", "sdpa", "fwd", "forward", "prefill", "decode", "paged", "with"])
+"""Words of names whose kernels do such a step within attention."""
+_SET_UP = re.compile(
+    "args|ptrs|pointers|descs?|descriptors|starts|sizes|ids|indices|tables?|positions|lengths|info|checker|mappings?|plan"
+)
 """Last words of names such as `get_group_gemm_starts` or `swa_page_indices`, whose kernels only prepare other work."""
-_CHECKS = frozenset(["setup", "check", "validate"])
+_CHECKS = frozenset(["setup", "check", "validate", "plan", "build"])
 """First words of names that prepare or check."""
 _PREPARED = (KernelClass.GEMM, KernelClass.ATTENTION, KernelClass.NORMALISATION, KernelClass.EMBEDDING)
 """Classes that such kernels don't belong to. The offsets of a convolution are part of it, as im2col is."""
 _VARIANT = re.compile(r"(?: (?:kernel|cuda|gpu|triton|bwd?|backward|[bu]?int|b?fp?|h|half|float|e|m|vec|lt|v \d+|\d+))+$")
 """What may stand behind a last word: number types, versions."""
 _NOT_THE_WORK = re.compile(
-    r"\b(?:(?:post|pre|after|before) (?:conv|attn|attention|gemm|matmul|mlp|ffn|moe|linear)|(?:pitch|piecewise|non|semi) linear"
+    r"\b(?:(?<!hc )(?:post|pre|after|before) (?:conv|attn|attention|gemm|matmul|mlp|ffn|moe|linear)"
+    r"|(?:pitch|piecewise|non|semi) linear"
     r"|linear (?:regression|index|indices|probe|probing|system|elastic\w*|sol\w+|wave|euler|shallow|layout|memory)"
     r"|sub (?:graph|tree|domain|grid|cycle|step|group|m|problem|mesh|cell|set|space|sequence|surface|section"
     r"|pixel|net|path|iter\w*)s?"
@@ -246,7 +252,7 @@ def _by_name(name: str) -> KernelClass:
         return KernelClass.OTHER
     if own_kind is KernelClass.GEMM and last == "epilogue" and "with" not in own:
         return KernelClass.ELEMENTWISE
-    if own_kind is KernelClass.ATTENTION and _BESIDE_ATTENTION.fullmatch(last) and not _FUSED_ATTENTION.intersection(own):
+    if own_kind is KernelClass.ATTENTION and _BESIDE_ATTENTION.fullmatch(last) and not _WITH_ATTENTION.intersection(own):
         return _WORK.find([last]) or own_kind
     found = own_kind or _known(_WORK.find(arguments)) or _NAMESPACES.find(spaces)
     if found is None and _NO_NAME.fullmatch(base):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from expctl.profiles.model.kernel_profile import KernelClass
 from expctl.profiles.model.name_words import words_of
 
-_INDUCTOR = re.compile(r"triton_(poi|red|per|for|unk|tem|mm|spl|split_scan)_fused_*(\w*)")
+_INDUCTOR = re.compile(r"triton_(poi|red|per|for|unk|tem|mm|spl|split_scan)_fused_*([\w.…]*)")
 """Of torch's compiler: pointwise, reduction, persistent reduction, foreach, template, and the operators in it."""
 _COUNTED = re.compile(r"(?:\d+(?:[dc]e?)?)+")
 """The number behind the operators, and what older versions of Triton add: which arguments are divisible by 16 or constant."""
@@ -16,6 +16,8 @@ _XLA = re.compile(r"(?:(loop|input)_)?([a-z_]+?)_fusion(?:_|\d|$)|wrapped_([a-z_
 """Of XLA: one output after the other, or a form of its own for a reduction, a transposition or a scatter; or not told which.
 What it wraps is one operator.
 """
+_MLIR = re.compile(r"mlir_(?=\w*(?:dot|convolution|attention))(\w+)")
+"""Of MIGraphX's compiler: operators around one product, convolution or attention."""
 _TINYGRAD = re.compile(r"([Er])(?:_\d+)+(?:n\d+)?")
 """Of tinygrad's compiler: elementwise or a reduction, with the sizes of its loops."""
 _MOVING = (
@@ -27,7 +29,11 @@ _MOVING = (
 )
 _MOVES = frozenset(_MOVING.split())
 """Words of operators that only move data, or run in kernels of their own: a pointwise kernel of nothing else is a copy."""
-_NORMS = re.compile(r"norm|softmax|rsqrt")
+_BETWEEN = re.compile(r"[_.…]+")
+"""What stands between operators; dots where a tool left some out."""
+_TEMPLATES = (KernelClass.GEMM, KernelClass.CONVOLUTION, KernelClass.ATTENTION)
+"""What compilers have templates for. Flex attention's gradient is fused with the zeros that it adds to."""
+_NORMS = re.compile(r"norm|softmax|rsqrt|_rs(?:q|qr)?\W*$")
 _QUANTISES = re.compile(r"(?=.*abs)(?=.*(?:amax|max))(?=.*(?:clamp|reciprocal|float8|div))")
 """The largest magnitude and a division or a clamp: a scale is found and applied."""
 _MYELIN_MOVES = _MOVES | frozenset(["repl", "gath", "scat", "tra", "res", "sli", "con", "cas", "mov", "gat", "sca", "rep"])
@@ -49,6 +55,8 @@ def fused_class(function: str, find: Find) -> KernelClass | None:
         return _myelin(words_of(myelin[1]).split())
     if xla := _XLA.match(function):
         return _xla(xla[1] or (xla[3] and "loop"), (xla[2] or xla[3]).split("_"), find)
+    if mlir := _MLIR.match(function):
+        return _of_template(find(mlir[1].split("_")))
     tinygrad = _TINYGRAD.fullmatch(function)
     return tinygrad and (KernelClass.ELEMENTWISE if tinygrad[1] == "E" else KernelClass.REDUCTION)
 
@@ -57,10 +65,12 @@ def _inductor(form: str, operators: str, find: Find) -> KernelClass:
     """Products and convolutions in the name of a pointwise kernel or a reduction run elsewhere; what is fused with them is
     their epilogue.
     """
-    words = [word for word in operators.split("_") if word and not _COUNTED.fullmatch(word)]
+    words = [word for word in _BETWEEN.split(operators) if word and not _COUNTED.fullmatch(word)]
     if form in ("tem", "mm"):
-        return find(words) or KernelClass.GEMM
-    if _NORMS.search(operators):
+        if words and all(word in ("zeros", "zero") for word in words):
+            return KernelClass.ATTENTION
+        return _of_template(find(words))
+    if _NORMS.search(operators) or ({"exp", "sum"} <= set(words) and {"max", "amax"} & set(words)):
         return KernelClass.NORMALISATION
     if "embedding" in operators:
         return KernelClass.EMBEDDING
@@ -69,6 +79,10 @@ def _inductor(form: str, operators: str, find: Find) -> KernelClass:
     if form in ("red", "per", "split_scan", "spl"):
         return KernelClass.ELEMENTWISE if _QUANTISES.match(operators) else KernelClass.REDUCTION
     return KernelClass.COPY if words and all(word in _MOVES for word in words) else KernelClass.ELEMENTWISE
+
+
+def _of_template(found: KernelClass | None) -> KernelClass:
+    return found if found in _TEMPLATES else KernelClass.GEMM
 
 
 def _xla(form: str | None, operators: Sequence[str], find: Find) -> KernelClass | None:

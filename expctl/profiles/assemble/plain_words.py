@@ -18,13 +18,15 @@ PLAIN_RULES: tuple[Rule, ...] = (
         K.COPY,
         """
         copies cat contiguous indexing index_select index_sample index_put index_add index_func append fill filled fills zero
-        zeros zeroing ones cast casts conversion cvt pad unpad swap reorder rearrange arrange reorg remap relayout pack_tensor
+        zeros zeroing ones cast casts casting conversion cvt pad unpad swap reorder rearrange arrange reorg remap relayout
+        pack_tensor
         packing unpacking unpack reshape deinterleave pack_qkv split_qkv qkv_split dup_by_rows lowp repeat expand set_to_value
         set_to_int set_to_zero unstack vstack hstack slice slices flatten unflatten arange iota linspace eye ^full_kernel
         set_constant set_const set_scalar set_columns set_default set_float numpy_full identity clone as_strided one_hot
         split_tensor ^range_kernel logspace update_cache shift_partition window_partition window_reverse to_fp16 to_bf16
         merge_heads split_heads space_to_depth depth_to_space patchify unpatchify image_merge row_major_to_col32 upload download
-        get_index set_index transform_0213 trans_qkv thd_read thd_partition get_item set_item matrix_trans blocked_layout triu
+        get_index set_index transform_0213 trans_qkv qkvzba thd_read thd_partition get_item set_item matrix_trans
+        blocked_layout triu
         tril ^diag_kernel image_to_column column_to_image broadcast_to to_dense to_sparse dense_to sparse_to full_tensor
         view_value set_val reset_duplicates
         """
@@ -66,7 +68,7 @@ PLAIN_RULES: tuple[Rule, ...] = (
         orbital orbitals fock eri heat thermal tendency tendencies microphysics cloud rain ocean atmosphere chemistry species
         reaction reactions ionization plasma electron electrons proton ion ions neutron neutrons tally efield bfield electric
         magnetic wavefunction material materials bsdf brdf light lights hittable scene surface surfaces shadow tsp dna protein
-        descriptor descriptors alignment
+        descriptor descriptors alignment integrate integrator verlet leapfrog leap_frog runge rk4
         """,
         "flux advect diffusiv vortic fluid",
     ),
