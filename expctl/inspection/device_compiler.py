@@ -206,6 +206,11 @@ def cuda_flags(arch: str, toolkit: Path) -> tuple[str, ...]:
     return (*language, *_header_flags(CUDA_STUBS), "-isystem", str(toolkit), "-include", "cuda_runtime.h")
 
 
+def optimiser_flags(arch: str) -> tuple[str, ...]:
+    """Return the flags with which `zig clang` optimises LLVM IR of CUDA's device code for `arch`."""
+    return ("-x", "ir", "--target=nvptx64-nvidia-cuda", f"-march={arch}", "-nogpulib", "-w")
+
+
 def _header_flags(stubs: Path) -> tuple[str, ...]:
     """Return the flags that find ziglang's headers of C and C++, after those of the folder `stubs`."""
     spec = importlib.util.find_spec("ziglang")

@@ -60,7 +60,9 @@ class ZigCpuRecipe:
         return (*COMPILER, *FIXED, *build.flags, "-E", "-P", build.source, "-o", str(out))
 
     def listing(self, build: Build, *, out: Path, view: View) -> tuple[str, ...]:
-        """Return the call of `zig cc` that writes what `view` is read from to the file `out`."""
+        """Return the call of `zig cc` that writes what `view` is read from to the file `out`; () for what nobody asks of it."""
+        if view not in WRITTEN:
+            return ()
         fixed = (word for word in FIXED if word != "-shared")
         return (*COMPILER, *fixed, *build.flags, *WRITTEN[view], build.source, "-o", str(out))
 

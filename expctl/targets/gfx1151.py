@@ -60,7 +60,9 @@ class ZigGfxRecipe:
         return (*_clang(build), "-E", "-P", build.source, "-o", str(out))
 
     def listing(self, build: Build, *, out: Path, view: View) -> tuple[str, ...]:
-        """Return the call of `zig` that writes what `view` is read from to the file `out`."""
+        """Return the call of `zig` that writes what `view` is read from to the file `out`; () for what nobody asks of it."""
+        if view not in WRITTEN:
+            return ()
         return (*_clang(build), *WRITTEN[view], build.source, "-o", str(out))
 
     def describe(self, artifact: Path) -> tuple[str, tuple[Fact, ...]]:

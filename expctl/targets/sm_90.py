@@ -14,7 +14,7 @@ from expctl.domain.errors import Refused
 from expctl.domain.experiment.record import Fact
 from expctl.domain.protocol.model import Build
 from expctl.domain.rules.meaning import View
-from expctl.inspection.device_compiler import cuda_flags
+from expctl.inspection.device_compiler import cuda_flags, optimiser_flags
 from expctl.inspection.readers.cubin import parse_cubin
 from expctl.inspection.readers.host_library import cubins
 from expctl.launcher.captured import Timeout, captured
@@ -58,15 +58,19 @@ def toolkit_headers() -> Path | None:
     return next((folder for folder in found if (folder / "cuda_runtime_api.h").is_file()), None)
 
 
-def device_meaning(build: Build, out: Path) -> tuple[str, ...]:
-    """Return the call of clang that writes LLVM IR of the device code, all of it inlined as nvcc does; () without ziglang or
-    the headers of a toolkit. Of nvcc's flags those of the language are clang's, too; the others change no meaning.
+def device_meaning(build: Build, out: Path, view: View) -> tuple[str, ...]:
+    """Return the call of clang that writes LLVM IR of the device code, all of it inlined as nvcc does, or not optimised at all;
+    of a source that is LLVM IR the call that optimises it. () without ziglang or the headers of a toolkit. Of nvcc's flags
+    those of the language are clang's, too; the others change no meaning.
     """
     toolkit = toolkit_headers() if importlib.util.find_spec("ziglang") is not None else None
     if toolkit is None:
         return ()
-    clang = ("{python}", "-m", "ziglang", "clang", *cuda_flags(build.arch, toolkit), *_of_the_language(build.flags))
-    return (*clang, *WRITTEN[View.MEANING], "-mllvm", "-inline-threshold=100000", build.source, "-o", str(out))
+    is_ir = build.source.endswith(".ll")
+    flags = optimiser_flags(build.arch) if is_ir else cuda_flags(build.arch, toolkit)
+    taken = (each for each in _of_the_language(build.flags) if not is_ir or each.startswith("-O"))
+    how = ("-Xclang", "-disable-llvm-passes") if view is View.UNOPTIMISED else ("-mllvm", "-inline-threshold=100000")
+    return ("{python}", "-m", "ziglang", "clang", *flags, *taken, *WRITTEN[View.MEANING], *how, build.source, "-o", str(out))
 
 
 def _of_the_language(flags: Sequence[str]) -> Iterator[str]:

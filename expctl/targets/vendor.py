@@ -17,7 +17,7 @@ class VendorRecipe:
     """Builds with the compiler `program`, by the options `fixed` and those of the target. `arch_option` is the option for
     a named architecture, `hint` how to install the compiler, `written` what makes it write the device code as the text that a
     view is read from, `facts` reads the figures of the kernels out of a build. `meaning` returns the call of another compiler
-    that writes LLVM IR of the device code to a file; () where there is none.
+    that writes LLVM IR of the device code to a file, optimised or not; () where there is none.
     """
 
     program: str
@@ -26,7 +26,7 @@ class VendorRecipe:
     hint: str
     written: Mapping[View, tuple[str, ...]] = field(default_factory=dict)
     facts: Callable[[Path], tuple[Fact, ...]] = lambda _: ()
-    meaning: Callable[[Build, Path], tuple[str, ...]] = lambda _, __: ()
+    meaning: Callable[[Build, Path, View], tuple[str, ...]] = lambda _, __, ___: ()
 
     def availability(self, build: Build) -> Available | Unavailable:  # noqa: ARG002  the port's signature
         """Return the version of the compiler on PATH, or Unavailable with advice on how to install it."""
@@ -52,7 +52,7 @@ class VendorRecipe:
         """Return the call that writes what `view` is read from to `out`, of the device code alone; () for a compiler that has
         no option for it.
         """
-        by_another = self.meaning(build, out) if view is View.MEANING else ()
+        by_another = self.meaning(build, out, view) if view in (View.MEANING, View.UNOPTIMISED) else ()
         if by_another or view not in self.written:
             return by_another
         return (self.program, self.arch_option(build.arch), *self.written[view], *build.flags, build.source, "-o", str(out))

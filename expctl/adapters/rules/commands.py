@@ -17,14 +17,21 @@ def at_once(command: Sequence[str]) -> Sequence[str]:
 
 
 def anywhere(command: Sequence[str]) -> tuple[str, ...]:
-    """Return a command as it would be on any machine: without the folders in which this package and that of ziglang are, and
-    with the processor that `-march=native` stands for.
+    """Return a command as it would be on any machine: without the folders in which this package and that of ziglang are, with
+    the version of ziglang, if it is that which is called, and the processor that `-march=native` stands for.
     """
     found = {name: importlib.util.find_spec(name) for name in ("ziglang", "expctl")}
     folders = {name: str(Path(spec.origin).parent) for name, spec in found.items() if spec is not None and spec.origin}
+    version = _installed(Path(folders["ziglang"])) if "ziglang" in command and "ziglang" in folders else ()
     for name, folder in folders.items():
         command = [word.replace(folder, f"{{{name}}}") for word in command]
-    return (*command, *(_processor() if any(word.endswith("=native") for word in command) else ()))
+    return (*command, *version, *(_processor() if any(word.endswith("=native") for word in command) else ()))
+
+
+@cache
+def _installed(folder: Path) -> tuple[str, ...]:
+    """Return the version of a package in `folder`, by the name of what pip keeps beside it."""
+    return tuple(sorted(each.name for each in folder.parent.glob(f"{folder.name}-*.dist-info")))
 
 
 @cache

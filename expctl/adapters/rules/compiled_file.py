@@ -5,7 +5,8 @@ send a commit can write the file: none of its names becomes that of a file, and 
 """
 
 import lzma
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cached_property
 
 import msgspec
 from msgspec import Raw, Struct, field
@@ -27,6 +28,18 @@ class Brought(Struct, frozen=True, kw_only=True):
     sources: Mapping[str, str] = field(default_factory=dict)
     compiled: Mapping[str, Raw] = field(default_factory=dict)
     functions: Mapping[str, str] = field(default_factory=dict)
+
+
+class AtHead:
+    """What a commit brings, by what `read` returns of its file: read when it is first asked for."""
+
+    def __init__(self, read: Callable[[], bytes | None]) -> None:
+        self._read = read
+
+    @cached_property
+    def brought(self) -> Brought:
+        """Return what the file holds."""
+        return unpacked(self._read())
 
 
 def packed(sources: Mapping[str, str], compiled: Mapping[str, bytes], functions: Mapping[str, bytes]) -> bytes:

@@ -7,50 +7,34 @@ brings with it (compiled_file.py) is looked up as well.
 from __future__ import annotations
 
 import hashlib
-import importlib.util
-import os
-import sys
-import tempfile
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from functools import cache, cached_property
 from pathlib import Path
-from queue import SimpleQueue
 from threading import Lock
 from typing import TYPE_CHECKING
-from weakref import finalize
 
 import msgspec
+from msgspec.structs import replace
 
-from expctl.adapters.child.arguments import child_environment, fill
 from expctl.adapters.rules import compiled_file
 from expctl.adapters.rules.abandoned import remove_abandoned
-from expctl.adapters.rules.commands import anywhere, at_once
+from expctl.adapters.rules.by_kernel import LISTING, SOURCE, Apart, ByKernel
+from expctl.adapters.rules.commands import anywhere
+from expctl.adapters.rules.readings import Readings, code, hashed
 from expctl.adapters.rules.version_files import changed_files, source_folders, version_files
+from expctl.adapters.rules.workplaces import AT_A_TIME, Workplaces
 from expctl.adapters.steps.preprocessed import flags_tell_all, source_hash
 from expctl.domain.protocol.alone import first_alone
-from expctl.domain.protocol.model import Environment
 from expctl.domain.rules.compile_fault import compile_fault
 from expctl.domain.rules.meaning import Compiled, Version, View, Wanted
 from expctl.domain.run.step_result import Available
-from expctl.files import atomic_write
 from expctl.files.cache_folder import CacheFolder
-from expctl.launcher.captured import Timeout, captured
-from expctl.launcher.launch import ChildLimits
 
 if TYPE_CHECKING:
     from expctl.adapters.git.reader import GitReader
     from expctl.domain.protocol.model import Build, Protocol, Target, Toolchain
     from expctl.ports.measuring import Recipe
-
-AT_A_TIME = min(os.cpu_count() or 1, 3) + 1
-"""Compilations at a time: one more than processors, so that none waits for the last of an odd number, but few enough to leave a
-large machine to others."""
-TRIALS = 2
-"""Of a command that a signal ends: where memory is short a compiler is killed, which is no fault of what it compiles."""
-READER = "expctl.inspection.readers.compiled_functions"
 
 
 class CompiledVersions:
@@ -70,21 +54,16 @@ class CompiledVersions:
     ) -> None:
         self._git = git
         self._recipes = recipes
-        self._state = state
         self._sources, self._compiled = CacheFolder(state / "sources"), CacheFolder(state / "compiled")
-        self._mark = mark
         self.protocol = protocol
-        self._environment = Environment()
-        self._functions = state / "read"
-        self._functions.mkdir(parents=True, exist_ok=True)
-        self._read = CacheFolder(self._functions, prefix=f"{_code()}.")
-        self._brings = brings
+        self._head = head = compiled_file.AtHead(lambda: git.read_file(git.place.head, compiled_file.FILE) if brings else None)
+        state.mkdir(parents=True, exist_ok=True)
         remove_abandoned(state)
-        work = Path(tempfile.mkdtemp(prefix=f"work.{os.getpid()}.", dir=state))
-        finalize(self, atomic_write.remove_tree, work)
-        self._free: SimpleQueue[Path] = SimpleQueue()
-        for number in range(AT_A_TIME):
-            self._free.put(work / str(number))
+        self._places = Workplaces(state, mark)
+        self._readings = Readings(state, self._places, lambda: head.brought.functions)
+        self._kernels = ByKernel(
+            state, self._places, self._readings, lambda name: compiled_file.compiled_of(head.brought, name)
+        )
         self._here: dict[str, bool] = {}
         self._names: dict[Wanted, str | None] = {}
         self._asked: dict[str, str] = {}
@@ -130,13 +109,11 @@ class CompiledVersions:
     def packed(self, wanted: Sequence[Wanted]) -> bytes:
         """Return a file with what the compilers make of `wanted`, for clones that haven't compiled it."""
         made = zip(wanted, self.compiled(wanted), strict=True)
+        for each in wanted:
+            if each.alone and not each.version.patch:
+                self._name(each._replace(alone=False))  # by which `differ` tells versions apart that are one in a part
         compiled = {name: msgspec.json.encode(each) for one, each in made if each is not None and (name := self._name(one))}
-        return compiled_file.packed(self._asked, compiled, self._read.entries())
-
-    @cached_property
-    def _brought(self) -> compiled_file.Brought:
-        file = self._git.read_file(self._git.place.head, compiled_file.FILE) if self._brings else None
-        return compiled_file.unpacked(file)
+        return compiled_file.packed(self._asked, {**compiled, **self._kernels.kept.entries()}, self._readings.kept.entries())
 
     def _tools(self, target: Target) -> Mapping[str, str] | None:
         recipe = self._recipes[target.build.toolchain]
@@ -168,14 +145,22 @@ class CompiledVersions:
             return None
         sources = self._git.files_identity(version.commit, folders)
         made = {path: hashlib.sha256(text).hexdigest() if text is not None else "" for path, text in changes.items()}
-        own = _hash(_code(), msgspec.to_builtins(build), dict(self._versions[target] or {}), sources, made)
-        kept = (self._sources.get(own) or b"").decode() or self._brought.sources.get(own, "")
-        if not kept:
-            kept = self._preprocessed(version_files(self._git, version, folders) or {}, target, build) or own
-            self._sources.put(own, kept.encode())
+        own = hashed(code(), msgspec.to_builtins(build), dict(self._versions[target] or {}), sources, made)
+        with self._making[own]:
+            kept = (self._sources.get(own) or b"").decode() or self._head.brought.sources.get(own, "")
+            if not kept:
+                kept = self._preprocessed(version_files(self._git, version, folders) or {}, target, build) or own
+                self._sources.put(own, kept.encode())
         self._asked[own] = kept
-        words = anywhere(self._recipes[build.toolchain].listing(build, out=Path(), view=view))
-        return _hash(kept, view, words, *([msgspec.to_builtins(build)] if view is View.CODE else []))
+        more = [msgspec.to_builtins(build)] if view is View.CODE else []
+        more += ["a kernel of each kind"] if self._is_sample(wanted) else []
+        return hashed(kept, view, self._words(build, view), *more)
+
+    def _words(self, build: Build, view: View) -> list[Sequence[str]]:
+        """Return the commands that make what a view is read from, as they would be on any machine."""
+        recipe = self._recipes[build.toolchain]
+        views = (View.UNOPTIMISED, View.MEANING) if view is View.MEANING else (view,)
+        return [anywhere(recipe.listing(build, out=Path(), view=each)) for each in views]
 
     def _changes(self, version: Version, target: str) -> Mapping[str, bytes | None] | None:
         folders = source_folders(self.protocol, target)
@@ -193,7 +178,7 @@ class CompiledVersions:
 
     def _preprocessed(self, files: Mapping[str, bytes], target: str, build: Build) -> str:
         recipe = self._recipes[build.toolchain]
-        with self._tree(files) as (tree, out):
+        with self._places.tree(files) as (tree, out):
             command = recipe.listing(build, out=out / "source", view=View.SOURCE)
             if not command or not flags_tell_all(build.flags, tree) or self._fails(command, target, tree, out):
                 return ""
@@ -201,7 +186,7 @@ class CompiledVersions:
         words = (
             *anywhere(recipe.listing(build, out=Path(), view=View.SOURCE)),
             str(dict(self._versions[target] or {})),
-            _code(),
+            code(),
         )
         return source_hash(words, text, is_assembled=False)
 
@@ -211,18 +196,49 @@ class CompiledVersions:
         with self._making[name]:  # two targets may be built from the same source in the same way
             if (kept := self._compiled.get(name)) is not None:
                 return msgspec.json.decode(kept, type=Compiled)
-            if (brought := compiled_file.compiled_of(self._brought, name)) is not None:
+            if (brought := compiled_file.compiled_of(self._head.brought, name)) is not None:
                 return brought  # not kept: other commits need not believe what this one brings
             made = self._compile(wanted)
             self._compiled.put(name, msgspec.json.encode(made))
             return made
 
     def _compile(self, wanted: Wanted) -> Compiled:
+        """Compile a version: kernel by kernel where that can be, else as a whole."""
         version, target, view, _ = wanted
         build = self._build(wanted)
         files = version_files(self._git, version, source_folders(self.protocol, target)) or {}
-        with self._tree(files) as (tree, out):
-            listing, answer = out / "listing", out / "answer"
+        apart = self._apart(files, build, target) if view is View.MEANING else Apart()
+        if not apart.kernels and self._is_sample(wanted):
+            whole = wanted._replace(alone=False)
+            return self._made(self._name(whole) or "", whole)
+        if apart.kernels:
+            chosen = apart.of_each_kind if self._is_sample(wanted) else apart.kernels
+            alone = replace(build, source=SOURCE)
+            command = self._recipes[build.toolchain].listing(alone, out=Path(LISTING), view=view)
+            words = (*self._words(alone, view), dict(self._versions[target] or {}), code())
+            texts = {name: apart.kernels[name] for name in chosen}
+            found = self._kernels.compiled(texts, command, words, timeout_s=self._timeout_s(target))
+            if found is not None:
+                out = (name.strip('@"') for name in apart.kernels if name not in chosen)
+                return replace(found, left_out=tuple(out))
+        return self._as_a_whole(files, build, target, view)
+
+    def _is_sample(self, wanted: Wanted) -> bool:
+        """Is a kernel of each kind asked for, and no config?"""
+        return wanted.alone and wanted.view is View.MEANING and first_alone(self.protocol.targets[wanted.target]) is None
+
+    def _apart(self, files: Mapping[str, bytes], build: Build, target: str) -> Apart:
+        """Return the kernels of a version before the optimiser; none where they aren't taken apart."""
+        with self._places.tree(files) as (tree, out):
+            command = self._recipes[build.toolchain].listing(build, out=out / "listing", view=View.UNOPTIMISED)
+            if not command or self._fails(command, target, tree, out):
+                return Apart()
+            answer = self._readings.read(View.UNOPTIMISED, out / "listing", tree, out, timeout_s=self._timeout_s(target))
+        return msgspec.json.decode(answer, type=Apart)
+
+    def _as_a_whole(self, files: Mapping[str, bytes], build: Build, target: str, view: View) -> Compiled:
+        with self._places.tree(files) as (tree, out):
+            listing = out / "listing"
             recipe, said = self._recipes[build.toolchain], ""
             commands = [recipe.listing(build, out=listing, view=each) for each in _forms(view)]
             for command in filter(None, commands):
@@ -231,61 +247,17 @@ class CompiledVersions:
                     break
             if said:
                 return Compiled(fault=compile_fault(said) or "it does not compile")
-            (brought := out / "brought").write_bytes(msgspec.json.encode(self._brought.functions))
-            reads = ("{python}", "-P", "-m", READER, view, *map(str, (listing, answer, self._functions)), _code(), str(brought))
-            said = self._fails(reads, target, tree, out, self._functions)
-            if said:
-                raise ValueError(f"{READER} can't read what the compiler of {target} wrote: {said[-400:]}")
-            return msgspec.json.decode(answer.read_bytes(), type=Compiled)
+            answer = self._readings.read(view, listing, tree, out, timeout_s=self._timeout_s(target))
+            return msgspec.json.decode(answer, type=Compiled)
 
-    def _fails(self, command: Sequence[str], target: str, tree: Path, out: Path, *shared: Path) -> str:
-        """Run a command in `tree`, which may write to `out` and `shared`; return what it said if it fails, else nothing."""
-        environment = child_environment(self._environment, out, self._mark)
-        cache = self._state.parent / "cache" / "zig"
-        for folder in (cache, out / "objects"):
-            folder.mkdir(parents=True, exist_ok=True)
-        environment |= {"ZIG_GLOBAL_CACHE_DIR": str(cache), "ZIG_LOCAL_CACHE_DIR": str(out / "objects"), "LC_ALL": "C"}
-        limits, timeout_s = ChildLimits(scratch=(out,), shared=(cache, *shared)), self.protocol.targets[target].build.timeout_s
-        argv = fill(at_once(command), {"{python}": sys.executable})
-        for _ in range(TRIALS):
-            try:
-                ran = captured(argv, timeout_s=timeout_s, environment=environment, cwd=tree, limits=limits)
-            except Timeout as error:
-                return f"error: {error}"
-            if ran.status >= 0:
-                break
-        return (ran.err or ran.out or "error: the compiler failed") if ran.status else ""
+    def _fails(self, command: Sequence[str], target: str, tree: Path, out: Path) -> str:
+        """Return what a command of a compiler said if it fails, else nothing."""
+        return self._places.fails(command, tree, out, timeout_s=self._timeout_s(target))
 
-    @contextmanager
-    def _tree(self, files: Mapping[str, bytes]) -> Iterator[tuple[Path, Path]]:
-        """Put files into a folder of this process; give it, and an empty one for what is made of them. There are as many as
-        threads, used again and again, since what confines a child is made for its folders.
-        """
-        folder = self._free.get()
-        try:
-            atomic_write.remove_tree(folder)
-            tree, out = folder / "tree", folder / "out"
-            out.mkdir(parents=True)
-            for path, contents in files.items():
-                (tree / path).parent.mkdir(parents=True, exist_ok=True)
-                (tree / path).write_bytes(contents)
-            yield tree, out
-        finally:
-            self._free.put(folder)
-
-
-@cache
-def _code() -> str:
-    """Return a hash of what makes and reads a compiler's text: what was read by other code is compiled anew."""
-    found = importlib.util.find_spec(READER)
-    folder = Path(found.origin).parents[1] if found is not None and found.origin is not None else Path()
-    return _hash(*(file.read_text() for file in sorted((*folder.glob("readers/*.py"), *folder.glob("cuda_stubs/*.h")))))
+    def _timeout_s(self, target: str) -> float:
+        return self.protocol.targets[target].build.timeout_s
 
 
 def _forms(view: View) -> tuple[View, ...]:
     """Return what is read as `view`, the first that compiles: another compiler may know less of a language than its own."""
     return (View.MEANING, View.CODE) if view is View.MEANING else (view,)
-
-
-def _hash(*parts: object) -> str:
-    return hashlib.sha256(msgspec.json.encode(parts, order="sorted")).hexdigest()[:40]

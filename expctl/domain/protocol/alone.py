@@ -1,8 +1,8 @@
-"""How a target is built for one config alone, by the macro that `tune: define` of protocol.yaml names."""
+"""What part of a target can be compiled alone: a config, by the macro that `tune: define` names, or a kernel of each kind."""
 
 from msgspec.structs import replace
 
-from expctl.domain.protocol.model import Build, Target
+from expctl.domain.protocol.model import Build, Target, Toolchain
 
 
 def with_macro(build: Build, macro: str, config: str) -> Build:
@@ -18,3 +18,8 @@ def first_alone(target: Target) -> Build | None:
         return None
     is_alone = any(flag.startswith(f"-D{tune.define}=") for flag in target.build.flags)
     return None if is_alone else with_macro(target.build, tune.define, tune.configs[0])
+
+
+def compiles_in_part(target: Target) -> bool:
+    """Can a part of a target be compiled alone: a config, or, of CUDA's device code, a few kernels?"""
+    return first_alone(target) is not None or target.build.toolchain is Toolchain.NVCC

@@ -7,7 +7,7 @@ whatever their sources say; so the state that a change was made for need not be 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -21,7 +21,8 @@ class View(StrEnum):
     """What is compared: what the optimised functions compute (LLVM IR), the same where all is inlined, short loops are unrolled
     and nothing is vectorised (PLAIN), their machine code, the instructions of each source function (REGIONS), or the statements
     that the preprocessor leaves (STATEMENTS). The last two have parts alone. SOURCE is the preprocessed text without lines and
-    files, by which versions are told apart before they are compiled.
+    files, by which versions are told apart before they are compiled; UNOPTIMISED is the LLVM IR of which modules for one kernel
+    each are made, where those are optimised one by one. Neither is compared.
     """
 
     MEANING = "meaning"
@@ -30,6 +31,7 @@ class View(StrEnum):
     REGIONS = "regions"
     STATEMENTS = "statements"
     SOURCE = "source"
+    UNOPTIMISED = "unoptimised"
 
 
 class Version(NamedTuple):
@@ -44,7 +46,7 @@ class Version(NamedTuple):
 
 class Wanted(NamedTuple):
     """What is to be compiled: a version of the sources, for a target, to be read in one way. With `alone`, for the first of the
-    target's configs, which is quicker; for targets alone that have some.
+    target's configs, or a kernel of each kind, which is quicker; for targets alone that have some.
     """
 
     version: Version
@@ -57,12 +59,20 @@ class Compiled(Struct, frozen=True, kw_only=True):
     """A version of the sources as one target's compiler understands it.
 
     `functions` has a hash for each function, `parts` counts the instructions of each, by their kind and constants. `fault` says
-    why it doesn't compile, the same for the same mistake at another place; both are empty then.
+    why it doesn't compile, the same for the same mistake at another place; both are empty then. `left_out` are functions that
+    were not compiled, where a part was asked for.
     """
 
     functions: Mapping[str, str] = field(default_factory=dict)
     parts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     fault: str = ""
+    left_out: tuple[str, ...] = ()
+
+    def without(self, names: Collection[str]) -> Compiled:
+        """Return it as if the functions `names` had been left out."""
+        functions = {name: each for name, each in self.functions.items() if name not in names}
+        parts = {name: each for name, each in self.parts.items() if name not in names}
+        return Compiled(functions=functions, parts=parts, fault=self.fault, left_out=(*self.left_out, *names))
 
 
 class CompiledChange(Struct, frozen=True, kw_only=True):
@@ -99,6 +109,24 @@ class Likeness(StrEnum):
 
 Changes = Mapping[str, CompiledChange]
 """A change by target."""
+
+
+def comparable(one: CompiledChange, other: CompiledChange) -> tuple[CompiledChange, CompiledChange] | None:
+    """Return two changes without the functions that some version leaves out. None where a change adds functions or takes some
+    away, or functions go by what they do: then it takes all to tell what it does.
+    """
+    sides = (one.before, one.after, other.before, other.after)
+    out = {name for side in sides for name in side.left_out}
+    if not out:
+        return one, other
+    for change in (one, other):
+        before, after = ({*side.parts, *side.left_out} for side in (change.before, change.after))
+        if not change.after.fault and before != after:
+            return None
+    if any(name not in side.parts for side in sides for name in side.functions):
+        return None
+    left = [side.without(out) for side in sides]
+    return CompiledChange(before=left[0], after=left[1]), CompiledChange(before=left[2], after=left[3])
 
 
 def likeness(rejected: Changes, candidate: Changes) -> Likeness:

@@ -7,6 +7,7 @@ expanded, types are named in an error, constants are numbers, and an instruction
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from expctl.domain.patch.patterns import forbidden
@@ -35,11 +36,18 @@ def matches_once_compiled(
     if not rulebook.ruled(commit) or not rulebook.reaches_compilers(commit, patch):
         return (), ()
     meanings, versions = rulebook.meanings(commit), (Version(commit), Version(commit, patch))
-    if meanings is None or not any(meanings.differ(*versions, name) for name in meanings.targets()):
+    if meanings is None or not _reaches_any(meanings, versions):
         return (), ()
     said = by_words(rulebook, commit, patch, now)
     same, near = ((), ()) if said else by_meaning(rulebook, commit, patch, now, own_id=own_id)
     return (*said, *same), near
+
+
+def _reaches_any(meanings: Meanings, versions: tuple[Version, Version]) -> bool:
+    """Do two versions differ for a target? All are preprocessed, several at a time: that is asked of each later."""
+    targets = meanings.targets()
+    with ThreadPoolExecutor(max(len(targets), 1)) as pool:
+        return any([*pool.map(lambda name: meanings.differ(*versions, name), targets)])
 
 
 def by_words(rulebook: Rulebook, commit: str, patch: bytes, now: CurrentFacts) -> tuple[Match, ...]:

@@ -9,13 +9,24 @@ from collections import Counter, deque
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct
 
-from expctl.domain.protocol.alone import first_alone
+from expctl.domain.protocol.alone import compiles_in_part, first_alone
 from expctl.domain.rules.match_levels import Level
-from expctl.domain.rules.meaning import NEAR_PERCENT, CompiledChange, Likeness, Version, View, Wanted, likeness, near_percent
+from expctl.domain.rules.meaning import (
+    NEAR_PERCENT,
+    CompiledChange,
+    Likeness,
+    Version,
+    View,
+    Wanted,
+    comparable,
+    likeness,
+    near_percent,
+)
 
 if TYPE_CHECKING:
     from expctl.ports.rules import Meanings
@@ -100,16 +111,21 @@ def resemblance(meanings: Meanings, rejected: Pair, candidate: Pair, targets: Se
 def quickly_seen(
     meanings: Meanings, rejected: Pair, candidate: Pair, target: str
 ) -> tuple[CompiledChange, CompiledChange] | None:
-    """Return both changes as one config of `target` has them, or as all have where none can be built alone."""
-    alone = first_alone(meanings.protocol.targets[target]) is not None
-    return _both(meanings, rejected, candidate, target, View.MEANING, alone=alone)
+    """Return both changes as one config of `target`, or a kernel of each kind, has them; as all have where none can be built
+    alone, or these don't tell.
+    """
+    alone = compiles_in_part(meanings.protocol.targets[target])
+    found = _both(meanings, rejected, candidate, target, View.MEANING, alone=alone)
+    if found is None or not alone:
+        return found
+    return comparable(*found) or _both(meanings, rejected, candidate, target, View.MEANING)
 
 
 def _look(meanings: Meanings, rejected: Pair, candidate: Pair, target: str) -> Look | None:
     """Compare two changes by one config of `target`; None where none can be built alone, or it doesn't tell: the state before
     doesn't compile, nothing is changed there, or neither compiles any more.
     """
-    if first_alone(meanings.protocol.targets[target]) is None:
+    if not compiles_in_part(meanings.protocol.targets[target]):
         return None
     found = quickly_seen(meanings, rejected, candidate, target)
     answer = _answer({target: found}) if found is not None else Likeness.SILENT
@@ -195,8 +211,9 @@ def _telling(seen: Seen) -> tuple[str, ...]:
 
 def begins_with(meanings: Meanings, change: Pair, target: str) -> list[Wanted]:
     """Return what of a change is compiled for `target` to compare another one with it."""
-    alone = first_alone(meanings.protocol.targets[target]) is not None
-    return [Wanted(version, target, view, alone) for view in (View.MEANING, View.PLAIN) for version in change.versions]
+    held = meanings.protocol.targets[target]
+    parts = dict.fromkeys((compiles_in_part(held), first_alone(held) is not None))  # all kernels, too: they are made once
+    return [Wanted(*each) for each in product(change.versions, (target,), (View.MEANING, View.PLAIN), parts)]
 
 
 def compile_ahead(meanings: Meanings, asked: Sequence[tuple[Pair, Pair, str]]) -> None:
@@ -210,7 +227,7 @@ def compile_ahead(meanings: Meanings, asked: Sequence[tuple[Pair, Pair, str]]) -
 
 def _compile_ahead(meanings: Meanings, target: str, asked: Sequence[tuple[Pair, Pair]]) -> None:
     """Compile what comparing changes on `target` begins with, then what is asked where they differ."""
-    alone = first_alone(meanings.protocol.targets[target]) is not None
+    alone = compiles_in_part(meanings.protocol.targets[target])
     meanings.compiled([each for old, new in asked for each in _wanted(old, new, target, View.MEANING, alone=alone)])
     later: list[tuple[Pair, Pair, str, View]] = []
     for old, new in asked:

@@ -1,7 +1,7 @@
 """Read what a compiler wrote, function by function: `python -m ... VIEW FILE ANSWER KEPT CODE` for LLVM IR, assembly or PTX.
 
-The answer is JSON: `functions` has a hash for each function, `parts` counts its instructions. Run as a program, so that two
-files can be read at the same time.
+The answer is JSON: `functions` has a hash for each function, `parts` counts its instructions; for a folder it has these of each
+file in it, and what isn't optimised is taken apart by kernel. Run as a program, so that two files can be read at the same time.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from pathlib import Path
 
 from expctl.files.cache_folder import CacheFolder
 from expctl.inspection.readers.llvm_functions import meanings, pure_functions
+from expctl.inspection.readers.llvm_kernels import kernel_modules, one_of_each_kind, with_numbers
 from expctl.inspection.readers.llvm_regions import instructions_by_region
 from expctl.inspection.readers.llvm_sums import digest, is_digest
 from expctl.inspection.readers.llvm_text import read_module
@@ -196,16 +197,54 @@ class Kept(CacheFolder):
 
 
 def main(view: str, source: str, answer: str, kept: str, code: str, brought: str) -> None:
-    """Read the file `source`, write `answer`; what was read of functions by this `code` is in the folder `kept`, and in the
-    file `brought`.
+    """Read the file or folder `source`, write `answer`; what was read of functions by this `code` is in the folder `kept`, and
+    in the file `brought`.
     """
     found = Kept(Path(kept), code, json.loads(Path(brought).read_bytes()))
+    if Path(source).is_dir():
+        Path(answer).write_text(json.dumps(_each_of(view, [*Path(source).iterdir()], Path(answer), found)))
+        return
     text = Path(source).read_text(errors="surrogateescape")
+    if view == "unoptimised":
+        kernels = kernel_modules(text)
+        made = {name: each.text for name, each in kernels.items()}
+        Path(answer).write_text(json.dumps({"kernels": made, "of_each_kind": one_of_each_kind(kernels)}))
+        return
     helpers = [*_helpers(view, text, found)]
     functions, parts = read_functions(view, text, found)
     Path(answer).write_text(json.dumps({"functions": functions, "parts": parts}))
     for helper in helpers:
         os.waitpid(helper, 0)
+
+
+def _each_of(view: str, files: Sequence[Path], answer: Path, kept: CacheFolder) -> Mapping[str, object]:
+    """Read several files, which other processes take a share of; return what each holds."""
+    longest = sorted(files, key=lambda file: -file.stat().st_size)
+    count = min(len(os.sched_getaffinity(0)), READERS_MOST)
+    shares = [share for at in range(count) if (share := longest[at::count])]
+    helpers: dict[int, Path] = {}
+    for share in shares[1:]:
+        place = answer.with_name(f"{answer.name}.{len(helpers)}")
+        with suppress(OSError):  # where there may be no more processes, its share is read here
+            child = os.fork()
+            if not child:
+                try:
+                    place.write_text(json.dumps(_read_files(view, share, kept)))
+                finally:
+                    os._exit(0)
+            helpers[child] = place
+    found = _read_files(view, shares[0], kept) if shares else {}
+    for child, place in helpers.items():
+        os.waitpid(child, 0)
+        with suppress(OSError, ValueError):
+            found |= json.loads(place.read_bytes())
+    return found | _read_files(view, [each for each in files if each.name not in found], kept)
+
+
+def _read_files(view: str, files: Iterable[Path], kept: CacheFolder) -> dict[str, object]:
+    texts = ((each.name, with_numbers(each.read_text(errors="surrogateescape"))) for each in files)
+    read = ((name, read_functions(view, text, kept)) for name, text in texts)
+    return {name: {"functions": functions, "parts": parts} for name, (functions, parts) in read}
 
 
 def _helpers(view: str, text: str, kept: CacheFolder) -> Iterator[int]:

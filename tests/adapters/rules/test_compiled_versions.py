@@ -149,7 +149,7 @@ def test_nothing_is_made_of_what_the_compiler_cannot_write(tmp_path: Path) -> No
     )
     assert meaning is not None
     assert list(meaning.functions) == ["f"]
-    assert others == [None] * 4
+    assert others == [None] * 5
 
 
 def test_changes_are_near_where_machine_code_cannot_be_compared(tmp_path: Path) -> None:
