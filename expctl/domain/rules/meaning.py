@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping
 from enum import StrEnum
+from fractions import Fraction
 from typing import NamedTuple
 
 from msgspec import Struct, field
@@ -147,14 +148,18 @@ def likeness(rejected: Changes, candidate: Changes) -> Likeness:
     return Likeness.SAME if answers else Likeness.SILENT
 
 
-def near_percent(rejected: CompiledChange, candidate: CompiledChange) -> int:
-    """Return how much of what the two changes do to the instructions is common to both, 0 to 100: those that they add and
-    remove, function by function, common ones in percent of all. What templates make is one function here: its names differ with
+def nearness(rejected: CompiledChange, candidate: CompiledChange) -> Fraction:
+    """Return how much of what the two changes do to the instructions is common to both, 0 to 1: those that they add and
+    remove, function by function, common ones as a part of all. What templates make is one function here: its names differ with
     the parameters of a template.
     """
     did, does = _difference(rejected), _difference(candidate)
-    total = sum((did | does).values())
-    return 100 * sum((did & does).values()) // total if total else 0
+    return Fraction(sum((did & does).values()), max(sum((did | does).values()), 1))
+
+
+def near_percent(rejected: CompiledChange, candidate: CompiledChange) -> int:
+    """Return `nearness` in whole percent."""
+    return int(100 * nearness(rejected, candidate))
 
 
 def share_percent(rejected: CompiledChange, candidate: CompiledChange) -> int:

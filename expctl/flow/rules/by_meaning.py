@@ -6,14 +6,23 @@ Each rejected patch is compiled on the state that the new one is for, or on its 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from fractions import Fraction
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 from expctl.domain.rules.match_levels import Level, failing_target_of
 from expctl.domain.rules.matching import LIKENESS, Match
-from expctl.domain.rules.meaning import Version, Wanted, share_percent, union_percent
+from expctl.domain.rules.meaning import Version, Wanted, nearness, share_percent, union_percent
 from expctl.domain.rules.told import Near
-from expctl.flow.rules.resemblance import Pair, Resemblance, begins_with, compile_ahead, quickly_seen, resemblance
+from expctl.flow.rules.resemblance import (
+    Pair,
+    Resemblance,
+    begins_with,
+    compile_ahead,
+    compile_meanings,
+    quickly_seen,
+    resemblance,
+)
 
 if TYPE_CHECKING:
     from expctl.domain.experiment.record import Record
@@ -126,9 +135,12 @@ def _combined(
         if here[0] == there[0] and union_percent(made[0], beside[0], made[1]) < COMBINED_FROM_PERCENT:
             continue
         both = Version(candidate.before.commit, first.after.patch, second.after.patch)
-        merged.append((one, other, Pair(before=candidate.before, after=both), tuple(dict.fromkeys((*here, *there)))))
-    compile_ahead(meanings, [(change, candidate, targets[0]) for _, _, change, targets in merged])
-    for one, other, change, targets in merged:
+        change, apart = Pair(before=candidate.before, after=both), max(nearness(*each) for each in (made, beside))
+        merged.append((one, other, change, tuple(dict.fromkeys((*here, *there))), apart))
+    compile_meanings(meanings, [(change, candidate, targets[0]) for _, _, change, targets, _ in merged])
+    closer = [each[:4] for each in merged if _is_closer(meanings, *each[2:], candidate)]
+    compile_ahead(meanings, [(change, candidate, targets[0]) for _, _, change, targets in closer])
+    for one, other, change, targets in closer:
         found = resemblance(meanings, change, candidate, targets)
         if found.level is not None:
             said = _likeness(found)
@@ -138,6 +150,14 @@ def _combined(
                 for record, with_it in pairs
             )
     return ()
+
+
+def _is_closer(meanings: Meanings, change: Pair, targets: Sequence[str], apart: Fraction, candidate: Pair) -> bool:
+    """Is `candidate` nearer to this change, of two rejected ones, than to the nearer of them, `apart`? Else the other one isn't
+    in it. True where that isn't known.
+    """
+    found = quickly_seen(meanings, change, candidate, targets[0])
+    return found is None or any(each.fault for each in found) or nearness(*found) > apart
 
 
 def _likeness(found: Resemblance) -> str:

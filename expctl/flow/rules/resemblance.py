@@ -213,7 +213,15 @@ def begins_with(meanings: Meanings, change: Pair, target: str) -> list[Wanted]:
     """Return what of a change is compiled for `target` to compare another one with it."""
     held = meanings.protocol.targets[target]
     parts = dict.fromkeys((compiles_in_part(held), first_alone(held) is not None))  # all kernels, too: they are made once
-    return [Wanted(*each) for each in product(change.versions, (target,), (View.MEANING, View.PLAIN), parts)]
+    begun = [Wanted(*each) for each in product(change.versions, (target,), (View.MEANING, View.PLAIN), parts)]
+    return [*begun, *(Wanted(change.after, target, View.CODE, each) for each in parts)]
+
+
+def compile_meanings(meanings: Meanings, asked: Sequence[tuple[Pair, Pair, str]]) -> None:
+    """Compile, several at a time, that alone by which `quickly_seen` compares changes on their targets."""
+    held = {name: compiles_in_part(meanings.protocol.targets[name]) for _, _, name in asked}
+    wanted = [each for old, new, name in asked for each in _wanted(old, new, name, View.MEANING, alone=held[name])]
+    meanings.compiled(wanted)
 
 
 def compile_ahead(meanings: Meanings, asked: Sequence[tuple[Pair, Pair, str]]) -> None:
