@@ -87,7 +87,7 @@ def resemblance(meanings: Meanings, rejected: Pair, candidate: Pair, targets: Se
     for target in targets:
         percent = percents.get(target, 0)
         answer = _by_outcomes(meanings, rejected, candidate, target, View.MEANING) if target in percents else None
-        if answer is None or (answer is Likeness.SAME and percent < 100):  # as they were before, perhaps
+        if answer is None or (answer is Likeness.SAME) is (percent < 100):  # as they were before, perhaps, or but in a part
             found = _both(meanings, rejected, candidate, target, View.MEANING)
             if found is None:
                 continue
@@ -119,6 +119,19 @@ def quickly_seen(
     if found is None or not alone:
         return found
     return comparable(*found) or _both(meanings, rejected, candidate, target, View.MEANING)
+
+
+def seen_by_kernel(
+    meanings: Meanings, rejected: Pair, candidate: Pair, target: str
+) -> tuple[CompiledChange, CompiledChange] | None:
+    """Return both changes as `quickly_seen` does, but all kernels where that asks for one of each kind."""
+    held = meanings.protocol.targets[target]
+    quick = first_alone(held) is not None
+    return (quickly_seen if quick else _all_seen)(meanings, rejected, candidate, target)
+
+
+def _all_seen(meanings: Meanings, rejected: Pair, candidate: Pair, target: str) -> tuple[CompiledChange, CompiledChange] | None:
+    return _both(meanings, rejected, candidate, target, View.MEANING)
 
 
 def _look(meanings: Meanings, rejected: Pair, candidate: Pair, target: str) -> Look | None:

@@ -22,6 +22,9 @@
 
 #include <cuda_runtime_api.h>
 #include <vector_functions.h>
+#undef __maxnreg__   // the toolkit's headers have words for them that clang leaves out
+#undef __cluster_dims__
+#undef __block_size__
 
 #define __CUDACC__ 1   // not before: the toolkit's headers would take clang for nvcc
 #define __NVCC__ 1

@@ -8,17 +8,20 @@ kernel is the same for as long as its sources make the same of it, whatever else
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from expctl.inspection.readers.llvm_text import NAME
 
 _ITEM = re.compile(rf"^(?:(?:define|declare)\b[^@]*(@{NAME})\(|([@%]{NAME}) = |attributes (#\d+) = |(!\d+) = |(![\w.]+) = )")
 _TOKEN = re.compile(r'([@$%](?:"[^"]*"|[\w.$-]+)|#\d+|!\d+|c?"[^"]*")')
-_PLACE = re.compile(r",? !srcloc !\d+")
+_STRING = r'"[^"]*"'
+_PLACE = re.compile(rf"{_STRING}|,? !srcloc !\d+")
 _HEADER = ("target ",)
 _SILENT = (";", "source_filename", "$", "}")
-_GROUP = re.compile(rf",? comdat(?:\(\${NAME}\))?(?=[ ,]|$)")
+_GROUP = re.compile(rf"{_STRING}|,? comdat(?:\(\${NAME}\))?(?=[ ,]|$)")
+_STATE = re.compile(r"^@.* = .*\b(?:internal|private)\b(?!.*\baddrspace\(3\)).* global ", re.DOTALL)
 _OWN = re.compile(r" (?:internal|private|linkonce_odr|linkonce) ")
 _WHOLE = re.compile(r"^@[^=]* = [^\"]*\b(?:appending|alias|ifunc)\b", re.MULTILINE)
 _LITERAL = re.compile(r"L[a-z]n?\d+E")
@@ -47,21 +50,26 @@ class Kernel(NamedTuple):
 
     text: str
     kind: frozenset[str]
+    state: frozenset[str]
+    """Variables that no other file sees, but for shared memory, which each launch has anew."""
 
 
 def kernel_modules(text: str) -> Mapping[str, Kernel]:
     """Return kernel -> the module with that kernel alone. Empty where nothing is to be gained, or a module holds more
-    than functions and variables (assembly, aliases, lists of what must be kept): such a one is optimised as a whole.
+    than functions and variables (assembly, aliases, lists of what must be kept), or two kernels share a variable that nobody
+    else sees, which each alone would have for itself: such a one is optimised as a whole.
     """
     if KERNEL not in text or _WHOLE.search(text):
         return {}
-    read = _read(_PLACE.sub("", text))
+    read = _read(_without(_PLACE, text))
     if read is None:
         return {}
     items = read[0]
     kernels = [each.name for each in items.values() if each.parts[0].startswith("define") and KERNEL in each.head]
     made = {name: _module(name, *read) for name in kernels}
-    return made if all(each.text.count(KERNEL) == 1 for each in made.values()) else {}
+    users = Counter(name for each in made.values() for name in each.state)
+    is_apart = all(each.text.count(KERNEL) == 1 for each in made.values()) and all(count == 1 for count in users.values())
+    return made if is_apart else {}
 
 
 def one_of_each_kind(modules: Mapping[str, Kernel]) -> Sequence[str]:
@@ -96,7 +104,7 @@ def _read(text: str) -> tuple[Mapping[str, _Item], str, Sequence[_Item]] | None:
             if line and not line.startswith((*_HEADER, *_SILENT)):
                 return None
             continue
-        head = _GROUP.sub("", line) if line.startswith(("define", "@")) else line  # nothing is linked
+        head = _without(_GROUP, line) if line.startswith(("define", "@")) else line  # nothing is linked
         body = [head, *_until_closed(lines)] if line.startswith("define") else [head]
         name = next(filter(None, found.groups()))
         parts = _TOKEN.split("\n".join(body))
@@ -107,6 +115,11 @@ def _read(text: str) -> tuple[Mapping[str, _Item], str, Sequence[_Item]] | None:
         else:
             items[name] = item
     return items, "\n".join(header), named
+
+
+def _without(pattern: re.Pattern[str], text: str) -> str:
+    """Return `text` without what matches `pattern`, which matches strings, too: these stay."""
+    return pattern.sub(lambda found: found[0] if found[0][0] == '"' else "", text)
 
 
 def _until_closed(lines: Iterator[str]) -> Iterator[str]:
@@ -124,12 +137,13 @@ def _module(kernel: str, items: Mapping[str, _Item], header: str, named: Sequenc
         kept = [node for node in each.used if node in items and _globals(node, items) <= held.keys()]
         _reach(kept, items, held)
         lists.append((each.name, kept))
-    names = {name: _short(items[name], at) for at, name in enumerate(held)}
+    names = {name: _short(items[name], at, items) for at, name in enumerate(held)}
     written = [_written(items[name], names) for name in items if name in held]
     ends = [f"{name} = !{{{', '.join(names[node] for node in kept)}}}" for name, kept in lists if kept]
     called = (name for name in held if name != kernel and items[name].parts[0].startswith("de"))
     kind = frozenset(word for name in called for word in _words(name)) - {*_words(kernel)}  # nor lambdas'
-    return Kernel("\n".join((header, *written, *ends, "")), kind)
+    state = frozenset(name for name in held if name[0] == "@" and _STATE.match(f"{name}{items[name].parts[2]}"))
+    return Kernel("\n".join((header, *written, *ends, "")), kind, state)
 
 
 def _reach(names: Iterable[str], items: Mapping[str, _Item], held: dict[str, None]) -> None:
@@ -155,13 +169,14 @@ def _globals(node: str, items: Mapping[str, _Item]) -> set[str]:
     return {name for name in held if name[0] == "@"}
 
 
-def _short(item: _Item, at: int) -> str:
-    """Return how an item is called: by its own name where others know it, else by a number."""
+def _short(item: _Item, at: int, items: Collection[str]) -> str:
+    """Return how an item is called: by its own name where others know it, else by a number, which is none of `items`' names."""
     kind = item.name[0]
     if kind in "#!":
         return f"{kind}{at}"
     if kind == "@" and _OWN.search(item.head) and KERNEL not in item.head:
-        return f"{kind}own.{at}"
+        name = f"{kind}own.{at}"
+        return f"{kind}own.own.{at}" if name in items else name
     return item.name
 
 
@@ -171,7 +186,7 @@ def _written(item: _Item, names: Mapping[str, str]) -> str:
 
 def with_numbers(text: str) -> str:
     """Return LLVM IR with numbers for the names that its optimiser gave to values and blocks, as clang prints none."""
-    names = {found[1] or found[2] for found in _LOCAL_NAME.finditer(text)}
+    names = dict.fromkeys(found[1] or found[2] for found in _LOCAL_NAME.finditer(text))
     number = {name: str(FIRST_NUMBER + at) for at, name in enumerate(names)}
     return _LOCAL_USE.sub(lambda found: _numbered(found, number), text) if number else text
 

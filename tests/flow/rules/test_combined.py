@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 from msgspec.structs import replace
 
-from expctl.domain.protocol.model import Protocol
+from expctl.domain.protocol.model import Protocol, Toolchain
 from expctl.domain.protocol.tune import Tune
 from expctl.domain.rules.match_levels import Level
 from expctl.domain.rules.meaning import Compiled, Version, View, Wanted
@@ -67,9 +67,9 @@ class Rejected:
         self.id = name
 
 
-def combined(candidate: bytes, *patches: bytes) -> list[tuple[str, Level, str]]:
+def combined(candidate: bytes, *patches: bytes, compilers: Compilers | None = None) -> list[tuple[str, Level, str]]:
     rejected = [(Rejected(each.decode()), change(each), ("cpu",)) for each in patches]
-    found = _combined(Compilers(), rejected, change(candidate))  # type: ignore[arg-type]
+    found = _combined(compilers or Compilers(), rejected, change(candidate))  # type: ignore[arg-type]
     return [(each.record.id, each.level, each.likeness.rpartition(", ")[2]) for each in found]
 
 
@@ -98,6 +98,34 @@ def test_the_plainer_form_is_not_asked_for_what_is_the_same_anyway() -> None:
     made = Compilers()
     assert resemblance(made, change(A), change(A), ["cpu"]).level is Level.MEANING
     assert {each.view for each in made.asked} == {View.MEANING}
+
+
+class OfKernels(Compilers):
+    """Two kernels, the second of which is left out where a few of each kind are asked for: `a` changes the first, `b` it."""
+
+    def __init__(self) -> None:
+        cpu = PROTOCOL.targets["cpu"]
+        cuda = replace(cpu, build=replace(cpu.build, toolchain=Toolchain.NVCC))
+        super().__init__(replace(PROTOCOL, targets={"cpu": cuda}))
+
+    def _one(self, wanted: Wanted) -> Compiled | None:
+        words = b" ".join(wanted.version[1:]).replace(b"both", b"a b").split()
+        parts = {"first": {"add": 1, "mul": 4 * (A in words)}, "second": {"add": 1, "store": 4 * (B in words)}}
+        parts = {name: {what: count for what, count in each.items() if count} for name, each in parts.items()}
+        left = ("second",) if wanted.alone else ()
+        held = {name: each for name, each in parts.items() if name not in left}
+        return Compiled(functions={name: repr(each) for name, each in held.items()}, parts=held, left_out=left)
+
+
+@pytest.mark.parametrize("patches", [(A, B), (B, A)])
+def test_a_part_does_not_hide_one_of_two_rejected_changes(patches: tuple[bytes, bytes]) -> None:
+    assert {each[0] for each in combined(b"both", *patches, compilers=OfKernels())} == {"a", "b"}
+    assert combined(A, *patches, compilers=OfKernels()) == []
+
+
+def test_what_is_the_same_in_a_part_alone_is_not_near() -> None:
+    assert resemblance(OfKernels(), change(A), change(b"both"), ["cpu"]) == Resemblance(level=None, targets=(), percent=50)
+    assert resemblance(OfKernels(), change(A), change(A), ["cpu"]).level is Level.MEANING
 
 
 def of_configs(*flags: str) -> Compilers:
