@@ -125,12 +125,8 @@ def seen_by_kernel(
     meanings: Meanings, rejected: Pair, candidate: Pair, target: str
 ) -> tuple[CompiledChange, CompiledChange] | None:
     """Return both changes as `quickly_seen` does, but all kernels where that asks for one of each kind."""
-    held = meanings.protocol.targets[target]
-    quick = first_alone(held) is not None
-    return (quickly_seen if quick else _all_seen)(meanings, rejected, candidate, target)
-
-
-def _all_seen(meanings: Meanings, rejected: Pair, candidate: Pair, target: str) -> tuple[CompiledChange, CompiledChange] | None:
+    if first_alone(meanings.protocol.targets[target]) is not None:
+        return quickly_seen(meanings, rejected, candidate, target)
     return _both(meanings, rejected, candidate, target, View.MEANING)
 
 
