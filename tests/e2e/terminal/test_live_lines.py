@@ -14,6 +14,8 @@ from tests.e2e.foreign import EXPCTL, FASTER, SLOWER, Foreign, wait_until
 from tests.e2e.terminal.screen import Terminal
 
 LOADED = "gate:\n  others_percent: 20\n"
+AT_ONCE_S = 3.0
+"""An end that waits for nothing, beside a busy process on every core and other tests; the shortest wait here has 4.5 s left."""
 
 
 def on_terminal(repository: Foreign, *words: str, columns: int = 80) -> Terminal:
@@ -47,7 +49,7 @@ def test_a_wait_names_the_busy_and_one_ctrl_c_ends_it(repository: Foreign) -> No
         pressed_s = time.monotonic()
         terminal.press_ctrl_c()
         assert terminal.end() == 130
-        assert time.monotonic() - pressed_s < 1.0
+        assert time.monotonic() - pressed_s < AT_ONCE_S
         assert "Interrupted: stopped while waiting for a quiet machine" in terminal.text()
         assert "waiting" not in "".join(line for line in terminal.screen.lines if "Interrupted" not in line), "wiped"
         assert terminal.screen.wrapped == []
@@ -63,7 +65,7 @@ def test_ctrl_c_ends_the_wait_of_the_whole_queue(repository: Foreign) -> None:
         pressed_s = time.monotonic()
         terminal.press_ctrl_c()
         assert terminal.end() == 130
-        assert time.monotonic() - pressed_s < 1.0
+        assert time.monotonic() - pressed_s < AT_ONCE_S
 
 
 def test_ctrl_c_ends_the_wait_of_the_gate(repository: Foreign) -> None:
@@ -73,7 +75,7 @@ def test_ctrl_c_ends_the_wait_of_the_gate(repository: Foreign) -> None:
         pressed_s = time.monotonic()
         terminal.press_ctrl_c()
         assert terminal.end() == 130
-        assert time.monotonic() - pressed_s < 1.0
+        assert time.monotonic() - pressed_s < AT_ONCE_S
         assert terminal.screen.wrapped == []
 
 
