@@ -5,39 +5,24 @@ Each rejected patch is compiled on the state that the new one is for, or on its 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from fractions import Fraction
-from itertools import combinations
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from expctl.domain.rules.match_levels import Level, failing_target_of
 from expctl.domain.rules.matching import LIKENESS, Match
-from expctl.domain.rules.meaning import Version, Wanted, nearness, share_percent, union_percent
+from expctl.domain.rules.meaning import Version, Wanted
 from expctl.domain.rules.told import Near
-from expctl.flow.rules.resemblance import (
-    Pair,
-    Resemblance,
-    begins_with,
-    compile_ahead,
-    compile_meanings,
-    quickly_seen,
-    resemblance,
-    seen_by_kernel,
-)
+from expctl.flow.rules.ahead import begins_with, compile_ahead
+from expctl.flow.rules.combined import closest_two
+from expctl.flow.rules.resemblance import Pair, Resemblance, resemblance
 
 if TYPE_CHECKING:
     from expctl.domain.experiment.record import Record
     from expctl.domain.protocol.model import Protocol
     from expctl.domain.rules.current_facts import CurrentFacts
-    from expctl.domain.rules.meaning import CompiledChange
     from expctl.ports.rules import Meanings, Rulebook
 
     Rejected = tuple[Record, Pair, tuple[str, ...]]
-    Both = tuple[CompiledChange, CompiledChange]
-
-COMBINED_FROM_PERCENT = 30
-"""A change that does this much of what each of two rejected ones does may be both of them."""
-COMBINED_MOST = 4
 
 
 def judging_targets(protocol: Protocol, here: Iterable[str], judged: str, architecture: str) -> tuple[str, ...]:
@@ -72,7 +57,7 @@ def by_meaning(
             rejected.append((record, _pair(rulebook, commit, record, old), judges))
     there = meanings.here([(version, judges[0]) for _, pair, judges in rejected for version in pair.versions])
     rejected = [each for each, *is_here in zip(rejected, there[::2], there[1::2], strict=True) if all(is_here)]
-    compile_ahead(meanings, [(pair, candidate, judges[0]) for _, pair, judges in rejected])
+    compile_ahead(meanings, candidate, [(pair, judges[0]) for _, pair, judges in rejected])
     matches, near = [], []  # type: list[Match], list[Near]
     for record, pair, judges in rejected:
         found = resemblance(meanings, pair, candidate, judges)
@@ -126,26 +111,9 @@ def _pair(rulebook: Rulebook, commit: str, record: Record, old: bytes) -> Pair:
 
 def _combined(meanings: Meanings, rejected: Sequence[Rejected], candidate: Pair) -> tuple[Match, ...]:
     """Return two rejected changes that are, one beside the other, the same as `candidate`; () if no two are."""
-    shares = _shares(meanings, rejected, candidate, quickly_seen)
-    # A part may show nothing of what one of two does; all is asked where it shows the other one, or nothing of the candidate.
-    in_part = [(share, made[1]) for share, _, made in shares if made[1].after.left_out]
-    is_hidden = any(share >= COMBINED_FROM_PERCENT or not change.functions for share, change in in_part)
-    seen = seen_by_kernel if is_hidden else quickly_seen
-    shares = _shares(meanings, rejected, candidate, seen) if is_hidden else shares
-    most = sorted(shares, key=lambda share: -share[0])[:COMBINED_MOST]
-    likely = [(each, made) for share, each, made in most if share >= COMBINED_FROM_PERCENT]
-    merged = []
-    for ((one, first, here), made), ((other, second, there), beside) in combinations(likely, 2):
-        if here[0] == there[0] and union_percent(made[0], beside[0], made[1]) < COMBINED_FROM_PERCENT:
-            continue
-        both = Version(candidate.before.commit, first.after.patch, second.after.patch)
-        change, apart = Pair(before=candidate.before, after=both), max(nearness(*each) for each in (made, beside))
-        merged.append((one, other, change, tuple(dict.fromkeys((*here, *there))), apart))
-    compile_meanings(meanings, [(change, candidate, targets[0]) for _, _, change, targets, _ in merged])
-    closer = [each[:4] for each in merged if _is_closer(seen(meanings, each[2], candidate, each[3][0]), each[4])]
-    compile_ahead(meanings, [(change, candidate, targets[0]) for _, _, change, targets in closer])
-    for one, other, change, targets in closer:
-        found = resemblance(meanings, change, candidate, targets)
+    for two in closest_two(meanings, [(pair, judges[0]) for _, pair, judges in rejected], candidate):
+        (one, _, here), (other, _, there) = rejected[two.one], rejected[two.other]
+        found = resemblance(meanings, two.change, candidate, tuple(dict.fromkeys((*here, *there))))
         if found.level is not None:
             said = _likeness(found)
             pairs = ((one, other), (other, one))
@@ -154,21 +122,6 @@ def _combined(meanings: Meanings, rejected: Sequence[Rejected], candidate: Pair)
                 for record, with_it in pairs
             )
     return ()
-
-
-def _shares(
-    meanings: Meanings, rejected: Sequence[Rejected], candidate: Pair, seen: Callable[[Meanings, Pair, Pair, str], Both | None]
-) -> list[tuple[int, Rejected, Both]]:
-    """Return how much of each rejected change `candidate` does, in percent, and both as they are `seen`."""
-    found = ((each, seen(meanings, each[1], candidate, each[2][0])) for each in rejected if each[1].before == candidate.before)
-    return [(share_percent(*both), each, both) for each, both in found if both is not None]
-
-
-def _is_closer(found: Both | None, apart: Fraction) -> bool:
-    """Is a change nearer to two rejected ones together than to the nearer of them, `apart`? Else the other one isn't in it.
-    True where that isn't known.
-    """
-    return found is None or any(each.fault for each in found) or nearness(*found) > apart
 
 
 def _likeness(found: Resemblance) -> str:

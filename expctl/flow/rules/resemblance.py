@@ -5,11 +5,8 @@ What decides is what a change makes of each function, so two changes are compara
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
-from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct
@@ -86,13 +83,13 @@ def resemblance(meanings: Meanings, rejected: Pair, candidate: Pair, targets: Se
     levels: dict[str, Level] = {}
     for target in targets:
         percent = percents.get(target, 0)
-        answer = _by_outcomes(meanings, rejected, candidate, target, View.MEANING) if target in percents else None
+        answer = by_outcomes(meanings, rejected, candidate, target, View.MEANING) if target in percents else None
         if answer is None or (answer is Likeness.SAME) is (percent < 100):  # as they were before, perhaps, or but in a part
             found = _both(meanings, rejected, candidate, target, View.MEANING)
             if found is None:
                 continue
             seen[target] = found
-            answer, percent = _answer({target: found}), near_percent(*found)
+            answer, percent = answer_of({target: found}), near_percent(*found)
             if any(each.fault for pair in seen.values() for each in pair) or answer is Likeness.SILENT:
                 continue
         same = Level.MEANING if answer is Likeness.SAME else _otherwise(meanings, rejected, candidate, target, percent)
@@ -100,7 +97,7 @@ def resemblance(meanings: Meanings, rejected: Pair, candidate: Pair, targets: Se
             return Resemblance(level=None, targets=(), percent=percent)
         levels[target] = same
     if any(each.fault for pair in seen.values() for each in pair):
-        one = _answer(seen) is Likeness.SAME
+        one = answer_of(seen) is Likeness.SAME
         return Resemblance(level=Level.MEANING if one else None, targets=_telling(seen), percent=100 if one else 0)
     if not levels:
         return Resemblance(level=None, targets=(), percent=0)
@@ -137,7 +134,7 @@ def _look(meanings: Meanings, rejected: Pair, candidate: Pair, target: str) -> L
     if not compiles_in_part(meanings.protocol.targets[target]):
         return None
     found = quickly_seen(meanings, rejected, candidate, target)
-    answer = _answer({target: found}) if found is not None else Likeness.SILENT
+    answer = answer_of({target: found}) if found is not None else Likeness.SILENT
     if found is None or answer is Likeness.SILENT:
         return None
     if any(each.fault for each in found):
@@ -148,7 +145,7 @@ def _look(meanings: Meanings, rejected: Pair, candidate: Pair, target: str) -> L
     return Look(False, percent)
 
 
-def _by_outcomes(
+def by_outcomes(
     meanings: Meanings, rejected: Pair, candidate: Pair, target: str, view: View, *, alone: bool = False
 ) -> Likeness | None:
     """Compare what two changes of one version leave, without that version; None where that doesn't tell. Changes that do the
@@ -156,7 +153,7 @@ def _by_outcomes(
     """
     if rejected.before != candidate.before:
         return None
-    left = meanings.compiled(_outcomes(rejected, candidate, target, view, alone=alone))
+    left = meanings.compiled(outcomes(rejected, candidate, target, view, alone=alone))
     known = [each.functions for each in left if each is not None and not each.fault]
     if len(known) != 2:
         return None
@@ -169,29 +166,30 @@ def _otherwise(
     meanings: Meanings, rejected: Pair, candidate: Pair, target: str, percent: int, *, alone: bool = False
 ) -> Level | None:
     """Return the level at which two changes are one where their optimised functions differ, which have `percent` in common."""
-    views = _other_views(percent)
-    meanings.compiled(_outcomes(rejected, candidate, target, *views, alone=alone))  # several at a time
+    views = other_views(percent)
+    meanings.compiled(outcomes(rejected, candidate, target, *views, alone=alone))  # several at a time
     for view in views:
-        if _by_outcomes(meanings, rejected, candidate, target, view, alone=alone) is Likeness.OTHER:
+        if by_outcomes(meanings, rejected, candidate, target, view, alone=alone) is Likeness.OTHER:
             continue
         found = _both(meanings, rejected, candidate, target, view, alone=alone)
-        if found is not None and _answer({target: found}) is Likeness.SAME:
+        if found is not None and answer_of({target: found}) is Likeness.SAME:
             return OTHER_VIEWS[view]
     return None
 
 
-def _other_views(percent: int) -> tuple[View, ...]:
+def other_views(percent: int) -> tuple[View, ...]:
     """Return the views in which two changes are compared whose optimised functions have `percent` in common."""
     return tuple(view for view in OTHER_VIEWS if view is not View.CODE or percent >= CODE_FROM_PERCENT)
 
 
-def _wanted(rejected: Pair, candidate: Pair, target: str, *views: View, alone: bool) -> list[Wanted]:
+def all_four(rejected: Pair, candidate: Pair, target: str, *views: View, alone: bool) -> list[Wanted]:
+    """Return two changes as they are compared in `views`: each without and with what it changes."""
     return [Wanted(each, target, view, alone) for view in views for each in (*rejected.versions, *candidate.versions)]
 
 
-def _outcomes(rejected: Pair, candidate: Pair, target: str, *views: View, alone: bool) -> list[Wanted]:
-    """Return of what `_wanted` does that by which two changes of one version can be told apart, without that version."""
-    wanted = _wanted(rejected, candidate, target, *views, alone=alone)
+def outcomes(rejected: Pair, candidate: Pair, target: str, *views: View, alone: bool) -> list[Wanted]:
+    """Return of what `all_four` does that by which two changes of one version can be told apart, without that version."""
+    wanted = all_four(rejected, candidate, target, *views, alone=alone)
     one = rejected.before == candidate.before
     return [each for each in wanted if not one or each.version != candidate.before]
 
@@ -204,13 +202,14 @@ def _both(
     meanings: Meanings, rejected: Pair, candidate: Pair, target: str, view: View, *, alone: bool = False
 ) -> tuple[CompiledChange, CompiledChange] | None:
     """Return both changes as `target` sees them; None where a patch doesn't fit, or the state before it doesn't compile."""
-    old, new, base, changed = meanings.compiled(_wanted(rejected, candidate, target, view, alone=alone))
+    old, new, base, changed = meanings.compiled(all_four(rejected, candidate, target, view, alone=alone))
     if old is None or new is None or base is None or changed is None or old.fault or base.fault:
         return None
     return CompiledChange(before=old, after=new), CompiledChange(before=base, after=changed)
 
 
-def _answer(seen: Seen) -> Likeness:
+def answer_of(seen: Seen) -> Likeness:
+    """Return what targets say of two changes."""
     return likeness({name: pair[0] for name, pair in seen.items()}, {name: pair[1] for name, pair in seen.items()})
 
 
@@ -218,39 +217,8 @@ def _telling(seen: Seen) -> tuple[str, ...]:
     return tuple(name for name, (one, _) in seen.items() if one.functions or one.fault)
 
 
-def begins_with(meanings: Meanings, change: Pair, target: str) -> list[Wanted]:
-    """Return what of a change is compiled for `target` to compare another one with it."""
-    held = meanings.protocol.targets[target]
-    parts = dict.fromkeys((compiles_in_part(held), first_alone(held) is not None))  # all kernels, too: they are made once
-    begun = [Wanted(*each) for each in product(change.versions, (target,), (View.MEANING, View.PLAIN), parts)]
-    return [*begun, *(Wanted(change.after, target, View.CODE, each) for each in parts)]
-
-
 def compile_meanings(meanings: Meanings, asked: Sequence[tuple[Pair, Pair, str]]) -> None:
     """Compile, several at a time, that alone by which `quickly_seen` compares changes on their targets."""
     held = {name: compiles_in_part(meanings.protocol.targets[name]) for _, _, name in asked}
-    wanted = [each for old, new, name in asked for each in _wanted(old, new, name, View.MEANING, alone=held[name])]
+    wanted = [each for old, new, name in asked for each in all_four(old, new, name, View.MEANING, alone=held[name])]
     meanings.compiled(wanted)
-
-
-def compile_ahead(meanings: Meanings, asked: Sequence[tuple[Pair, Pair, str]]) -> None:
-    """Compile, several at a time, what comparing changes on their targets begins with."""
-    by_target: dict[str, list[tuple[Pair, Pair]]] = {}
-    for old, new, name in asked:
-        by_target.setdefault(name, []).append((old, new))
-    with ThreadPoolExecutor(max(len(by_target), 1)) as pool:
-        deque(pool.map(partial(_compile_ahead, meanings), by_target, by_target.values()), maxlen=0)
-
-
-def _compile_ahead(meanings: Meanings, target: str, asked: Sequence[tuple[Pair, Pair]]) -> None:
-    """Compile what comparing changes on `target` begins with, then what is asked where they differ."""
-    alone = compiles_in_part(meanings.protocol.targets[target])
-    meanings.compiled([each for old, new in asked for each in _wanted(old, new, target, View.MEANING, alone=alone)])
-    later: list[tuple[Pair, Pair, str, View]] = []
-    for old, new in asked:
-        found = quickly_seen(meanings, old, new, target)
-        if found is not None and _answer({target: found}) is Likeness.OTHER and not any(each.fault for each in found):
-            later += [(old, new, target, view) for view in _other_views(near_percent(*found))]
-    meanings.compiled([wanted for each in later for wanted in _outcomes(*each, alone=alone)])
-    alike = [each for each in later if _by_outcomes(meanings, *each, alone=alone) is not Likeness.OTHER]
-    meanings.compiled([wanted for each in alike for wanted in _wanted(*each, alone=alone)])

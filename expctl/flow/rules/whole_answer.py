@@ -59,7 +59,7 @@ def whole_answer(rulebook: Rulebook, commit: str, patch: bytes, precondition: st
         facts={"refused": refused, "matches": matched, "near": close, "misfits": misfits},
         lines=() if refused else tuple(lines),
         refusal=said,
-        lasts=not misfits and all(_lasts(match) for match, _ in found),
+        lasts=all(_lasts(match) for match, _ in found),
     )
 
 
