@@ -36,8 +36,8 @@ class Known(Struct, frozen=True, kw_only=True):
     `calibrated`, `seen` (noise found in records) and `begins` (what will make new figures incomparable to old ones) have an
     entry per target, `absent` what each lacks here. `digests` are summaries of all records in branch order. `proposals` are the
     first of the queue, `queued` is how many it has in all. `cards` are what is known of hot loops, `changes` what each KEEP
-    changed there, `uncounted` what is known of loops that weren't counted. `about` is the path that the brief was asked for
-    ("": everything), `left_out` the number of findings that don't touch it, `untouched` the experiments that don't.
+    changed there, `uncounted` what is known, by target, of loops that weren't counted. `about` is the path that the brief was
+    asked for ("": everything), `left_out` the number of findings that don't touch it, `untouched` the experiments that don't.
     """
 
     protocol: Protocol
@@ -56,7 +56,7 @@ class Known(Struct, frozen=True, kw_only=True):
     next_id: str = "P<N>"
     cards: tuple[HotLoopCard, ...] = ()
     changes: tuple[str, ...] = ()
-    uncounted: tuple[str, ...] = ()
+    uncounted: Mapping[str, tuple[str, ...]] = {}
     about: str = ""
     left_out: int = 0
     untouched: frozenset[str] = frozenset()

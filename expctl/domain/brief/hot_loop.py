@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from expctl.domain.brief.word_limit import Section
@@ -13,9 +14,11 @@ if TYPE_CHECKING:
 NONE_ASKED = "protocol.yaml asks for none: a target with `hot_loop:` would be shown (docs/PROTOCOL.md of expctl)."
 
 
-def hot_loop_section(cards: Sequence[HotLoopCard], changes: Sequence[str], uncounted: Sequence[str] = ()) -> Section:
-    """Return the brief's section about hot loops; `uncounted` tells of those that weren't counted. Cards are never shortened;
-    the lines of source and older KEEPs may be.
+def hot_loop_section(
+    cards: Sequence[HotLoopCard], changes: Sequence[str], uncounted: Mapping[str, Sequence[str]] = MappingProxyType({})
+) -> Section:
+    """Return the brief's section about hot loops; `uncounted` tells by target of those that weren't counted. Cards are never
+    shortened; the lines of source and older KEEPs may be.
     """
     items = [f"{card.target}, most instructions: {text}" for card in cards for text in card.costly]
     return Section(
@@ -28,11 +31,11 @@ def hot_loop_section(cards: Sequence[HotLoopCard], changes: Sequence[str], uncou
     )
 
 
-def _intro(cards: Sequence[HotLoopCard], uncounted: Sequence[str]) -> Iterator[str]:
+def _intro(cards: Sequence[HotLoopCard], uncounted: Mapping[str, Sequence[str]]) -> Iterator[str]:
     if not cards:
         yield NONE_ASKED
     for card in cards:
         yield from (f"{card.target}: {line}" for line in card.lines)
-    yield from uncounted
+        yield from uncounted.get(card.target, ())
     if cards:
         yield "Instructions and cycles of this section are counted from machine code, never timed."

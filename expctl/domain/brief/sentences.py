@@ -11,6 +11,7 @@ from expctl.domain.experiment.ids import id_order
 from expctl.domain.experiment.predictions import Accuracy, PredictionSummary, accuracy_text, prediction_text
 from expctl.domain.experiment.proposal import Proposal
 from expctl.domain.experiment.record import OBJECTIVE
+from expctl.domain.history.comparability import VECTORS
 from expctl.domain.text import one_line
 from expctl.domain.verdict.calibration import mde
 
@@ -121,7 +122,11 @@ def _baseline(baseline: Baseline, epochs: Epochs) -> str:
     landed = f"; landed later, not timed here: {', '.join(later[:NAMED_MAX])}" if later else ""
     more = f" and {len(later) - NAMED_MAX} more" if len(later) > NAMED_MAX else ""
     last = epochs.last.get(baseline.target)
-    epoch = f", epoch {last.number} (since {last.first.id}, {last.first.date[:10]})" if last else ""
+    parts = last.conditions.parts if last else {}
+    machine = parts.get("gpu") or ", ".join(parts[name] for name in ("machine", VECTORS) if name in parts)
+    epoch = (
+        f", epoch {last.number} (since {last.first.id}, {last.first.date[:10]}{machine and f'; on {machine}'})" if last else ""
+    )
     return (
         f"{baseline.target}: {figures} ({baseline.kind}), commit {baseline.commit[:12]}, {since}, shown by"
         f" {baseline.shown_by}{epoch}{landed}{more}."

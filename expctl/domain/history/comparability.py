@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 HASH_LETTERS = 8
 
 HARNESS, CODE = "harness", "harness code"
+VECTORS = "vector instructions"
 # The parts that the hash `protocol` covers as a whole.
 SIZES_SHOWN = 8
 JUDGES = (HARNESS, CODE, "KPI", "build", "sizes")
@@ -31,8 +32,8 @@ class Comparability(Struct, frozen=True, kw_only=True):
     """The conditions of a measurement, as far as they are known. `protocol` is the hash of protocol.yaml and the harness files.
 
     `parts` maps names to texts: hashes of the harness files and of their code, the KPI (problem sizes and weights), build,
-    compiler, machine, OS kernel, driver, clock policy, settings of Linux and cards, variables of the user's shell. An
-    unknown part is missing.
+    compiler, machine, its vector instructions, OS kernel, driver, clock policy, settings of Linux and cards, variables of the
+    user's shell. An unknown part is missing.
     """
 
     protocol: str = ""
@@ -77,6 +78,7 @@ def comparability_of(
         "sizes": ", ".join(sizes) or _sizes_of(yardstick.kpi if yardstick else ""),
         "compiler": ", ".join(f"{name} {environment[name]}" for name in tools),
         "machine": f"{environment['cpu']}{cores}" if "cpu" in environment else environment.get("machine", ""),
+        VECTORS: environment.get("vector", ""),  # one name of a CPU may stand for several
         "gpu": environment.get("gpu", ""),
         "kernel": environment.get("os", ""),
         "driver": environment.get("driver", ""),

@@ -33,7 +33,7 @@ from expctl.domain.protocol.model import (
 )
 from expctl.domain.protocol.step import LimitedStep
 
-MACHINE = {"cpu": "a CPU", "cores": "2", "os": "Linux 6.18", "python": "3.11.7", "elftools": "0.33"}
+MACHINE = {"cpu": "a CPU", "vector": "avx512f", "cores": "2", "os": "Linux 6.18", "python": "3.11.7", "elftools": "0.33"}
 STICK = BenchmarkIdentity(harness="h1", kpi="n=512 (1); fine", build="zig-cpu -O3")
 
 
@@ -84,6 +84,7 @@ def numbers(*records: Record) -> list[int]:
         ({"compiler": "0.17.0"}, "compiler ziglang 0.16.0 -> ziglang 0.17.0"),
         ({"more": {"os": "Linux 6.19"}}, "kernel Linux 6.18 -> Linux 6.19"),
         ({"more": {"cores": "4"}}, "machine a CPU, 2 cores -> a CPU, 4 cores"),
+        ({"more": {"vector": "avx2"}}, "vector instructions avx512f -> avx2"),
     ],
 )
 def test_what_opens_an_epoch_and_what_it_says_of_the_change(changed: dict[str, Any], words: str) -> None:
