@@ -38,4 +38,7 @@ def _intro(cards: Sequence[HotLoopCard], uncounted: Mapping[str, Sequence[str]])
         yield from (f"{card.target}: {line}" for line in card.lines)
         yield from uncounted.get(card.target, ())
     if cards:
-        yield "Instructions and cycles of this section are counted from machine code, never timed."
+        yield (
+            "Instructions and cycles of this section are counted from machine code, never timed; a profile's times are of"
+            " launches one after the other, so what is won between launches doesn't show there."
+        )

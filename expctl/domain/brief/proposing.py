@@ -42,10 +42,11 @@ def _lines(protocol: Protocol, next_id: str) -> Iterator[str]:
         f"A proposal is experiments/{next_id}/experiment.yaml and experiments/{next_id}/change.patch (git diff of"
         f" {', '.join(protocol.scope)}); `expctl new --from-diff --title '...' --hypothesis '...' --expect KEEP --gain 0.5,3`"
         " (a loss: `--expect REJECT --gain=-3,-0.5`)"
-        " writes both from the edits of the work tree, commits them with the new ledger.md, and undoes the edits; kind is perf"
-        " and mode gain without `--kind` and `--mode`. `expctl withdraw` takes one back."
-        " The verdict and gain that you predict are those of the run that times it, on whatever target;"
-        " an INCONCLUSIVE counts, too: not as the KEEP or REJECT predicted, and its measured gain is in the range, or isn't."
+        " asks the rules, writes both from the edits of the work tree, commits them with the new ledger.md, and undoes the"
+        " edits; kind is perf and mode gain without `--kind` and `--mode`. `expctl withdraw` takes one back."
+        " Predict what the run will say that times it, on the target that the change is for, also where that is on another"
+        " machine: an INCONCLUSIVE that timed nothing there counts for nothing, one that was timed is a wrong verdict beside"
+        " KEEP or REJECT, and its gain is in your range or isn't."
     )
     names = list(FIELDS)
     yield f"experiment.yaml needs {_said(names[:NEEDED])}."
