@@ -26,6 +26,7 @@ from expctl.adapters.rules.compiled_file import FILE
 from tests.rules_corpus.test_own_rules import FOLDER, ROOT, repository
 
 WARM_MS_MOST, COLD_S_MOST = 100.0, 10.0
+EXPCTL = Path(sys.executable).with_name("expctl")
 PATCHES = FOLDER / "patches"
 ELSEWHERE = "--- /dev/null\n+++ b/docs/note.md\n@@ -0,0 +1 @@\n+A note.\n"
 COMPILED = {
@@ -54,7 +55,7 @@ def checked(root: Path, patch: Path) -> Cost:
     kept = [len([*folder.iterdir()]) if folder.is_dir() else 0 for folder in _caches(root)]
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     ran = subprocess.run(
-        [sys.executable, "-m", "expctl", "rules", "check", str(patch), "--json"],
+        [EXPCTL, "rules", "check", str(patch), "--json"],
         cwd=root,
         env={**plain_environment(), "PYTHONPATH": str(ROOT)},
         capture_output=True,
@@ -79,8 +80,13 @@ def brought(root: Path, brings: bool) -> None:
     if (root / FILE).exists() == brings:
         return
     if brings:
-        command = [sys.executable, "-m", "expctl", "rules", "compile"]
-        subprocess.run(command, cwd=root, env={**plain_environment(), "PYTHONPATH": str(ROOT)}, check=True, capture_output=True)
+        subprocess.run(
+            [EXPCTL, "rules", "compile"],
+            cwd=root,
+            env={**plain_environment(), "PYTHONPATH": str(ROOT)},
+            check=True,
+            capture_output=True,
+        )
     else:
         (root / FILE).unlink()
     for words in (["add", "-A", FILE], ["commit", "-q", "-m", "What is brought"]):
