@@ -6,10 +6,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-# Two workers that take tests from each other; what is timed comes after them, alone.
-TIMED := tests/e2e/test_startup.py::test_start_is_fast
+# Two workers that take tests from each other; what looks at a clock, or at who else works, comes after them, alone.
 PYTEST := $(BIN)/python -m pytest
-TOGETHER := -n 2 --dist worksteal --deselect $(TIMED)
+TOGETHER := -n 2 --dist worksteal -m "not alone"
+ALONE := -m alone
 
 .PHONY: run test test-long coverage faults example example-all
 
@@ -25,14 +25,15 @@ test: $(VENV)/ready-to-test
 	$(BIN)/expctl agents setup --check
 	$(BIN)/expctl replay --all
 	$(PYTEST) $(TOGETHER)
-	$(PYTEST) $(TIMED)
+	$(PYTEST) $(ALONE)
 
 test-long: $(VENV)/ready-to-test
 	$(PYTEST) $(TOGETHER) --long
-	$(PYTEST) $(TIMED) --long
+	$(PYTEST) $(ALONE) --long
 
 coverage: $(VENV)/ready-to-test
-	$(PYTEST) $(TOGETHER) --cov --cov-report=term:skip-covered
+	$(PYTEST) $(TOGETHER) --cov --cov-report=
+	$(PYTEST) $(ALONE) --cov --cov-append --cov-report=term:skip-covered
 
 # The long form of the fault suite: about 2,000 trials, half an hour on one quiet core; `--jobs N` plays on N cores; rewrites tests/faults/table.json.
 faults: $(VENV)/ready-to-test

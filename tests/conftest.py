@@ -21,6 +21,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """A core for each worker: expctl measures on the last one that it may use, so two workers would share it all the time."""
     os.environ.pop("COLUMNS", None)  # expctl would wrap what tests read
     config.addinivalue_line("markers", "long: left out unless --long is given")
+    config.addinivalue_line("markers", "alone: looks at a clock or at who else works; `make test` runs it beside no other test")
     if config.getoption("--long"):
         os.environ["EXPCTL_TESTS_LONG"] = "1"
         settings.load_profile("long")

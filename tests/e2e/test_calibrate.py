@@ -3,8 +3,12 @@
 import os
 import signal
 
+import pytest
+
 from expctl.files import checked_json
 from tests.e2e.foreign import SLOWER, Foreign, wait_until
+
+pytestmark = pytest.mark.alone
 
 
 def with_ledger(repository: Foreign) -> None:

@@ -13,6 +13,8 @@ import pytest
 
 from tests.e2e.foreign import EXPCTL, SLOWER, Foreign, wait_until
 
+pytestmark = pytest.mark.alone
+
 NOTICED_S = 2.5  # the watch polls each 50 ms on a fast machine, each half second on a slow one
 
 # The second worker of the run tells when it is being timed, and stays there until it may go on.

@@ -24,6 +24,7 @@ def commands() -> dict[str, list[str]]:
     }
 
 
+@pytest.mark.alone
 def test_start_is_fast(repository: Foreign, commands: dict[str, list[str]], long: bool) -> None:
     repository.propose("P1", "def total(values):\n    return sum(v * v for v in values)\n")
     times: dict[str, list[float]] = {name: [] for name in commands}

@@ -87,6 +87,7 @@ def test_the_end_of_a_child_in_words(start: Callable[..., Child], program: str, 
         assert child.fate() == fate
 
 
+@pytest.mark.alone
 def test_a_silent_child_times_out(start: Callable[..., Child]) -> None:
     with start("time.sleep(60)") as child:
         began = time.monotonic()
@@ -141,6 +142,7 @@ def daemon():
 """
 
 
+@pytest.mark.alone
 def test_the_end_takes_the_whole_group_a_daemon_and_one_that_ignores_term(start: Callable[..., Child], tmp_path: Path) -> None:
     program = FAMILY + "os.waitpid(fork(daemon), 0)\nfork(lambda: sleeper(True))\nsleeper(False)"
     with start(program) as child:

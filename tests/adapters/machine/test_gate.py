@@ -22,6 +22,8 @@ from expctl.domain.protocol.model import Build, Gate, Target, Toolchain
 from tests.fakes.machine import FakeSensor
 from tests.refusals import refuses
 
+pytestmark = pytest.mark.alone
+
 TARGET = Target(build=Build(toolchain=Toolchain.COMMAND, argv=("make",)))
 RULE = Gate(wait_s=0.2, quiet_s=0)
 BUSY = Foreign(sensor="fake", what="gpu is busy", detail="57 %", who="train (pid 9, user a)", since="2026-03-01T10:00:00Z")

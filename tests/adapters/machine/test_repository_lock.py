@@ -139,6 +139,7 @@ def test_a_pipe_in_its_place_is_refused(tmp_path: Path) -> None:
     assert caught.value.where == str(tmp_path / "lock")
 
 
+@pytest.mark.alone
 def test_publishing_waits_beside_a_run_and_then_names_who_publishes(tmp_path: Path) -> None:
     lock = RepositoryLock(tmp_path)
     with other_run(tmp_path):

@@ -15,6 +15,8 @@ from expctl.launcher.capabilities import detect_capabilities
 from tests.adapters.steps.test_runner import BENCHMARK, CHECKED, OK, SAY, WORKER
 from tests.fakes.run import FakeProgress
 
+pytestmark = pytest.mark.alone
+
 COMMON = """
 import ctypes, threading
 is_hostile = sys.argv[1].endswith("candidate")
