@@ -18,7 +18,7 @@ def test_a_brief_has_what_was_run_and_what_was_found(repository: Foreign) -> Non
     for words in (
         "- You may touch only src: at most 20 files",
         "shown by P1, epoch 1 (since P1, ",
-        "- here: not calibrated here (`expctl calibrate --target here`); 1 timed experiments of epoch 1 showed",
+        "- here: not calibrated here (`expctl calibrate --target here`); 1 timed experiment of epoch 1 showed sd",
         "- F1 (measured, P1,",
         "- P2 (perf, gain): another way; predicted KEEP.",
         "- 1 of 1 verdicts as predicted (1 of 1 predicted KEEPs were kept); 1 of 1 gains in the predicted range",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -43,7 +44,7 @@ def baseline_section(
         f"{target}: the next run begins a new epoch ({one_line('; '.join(why), SHORT)}); compare nothing with those above."
         for target, why in begins.items()
     ]
-    lines += [f"{each.target}: imported figures only, by hand, from {each.id}: {one_line(each.given, SHORT)}" for each in given]
+    lines += [f"{each.target}: imported figures only, by hand, from {each.id}: {one_line(each.given, LONG)}" for each in given]
     known = {each.target for each in baselines} | {each.target for each in given}
     lines += [f"{name}: nothing timed yet; its first run will." for name in protocol.decides if name not in known]
     return Section(key="baseline", title="Baseline per target", intro=tuple(lines))
@@ -123,7 +124,9 @@ def _baseline(baseline: Baseline, epochs: Epochs) -> str:
     more = f" and {len(later) - NAMED_MAX} more" if len(later) > NAMED_MAX else ""
     last = epochs.last.get(baseline.target)
     parts = last.conditions.parts if last else {}
-    machine = parts.get("gpu") or ", ".join(parts[name] for name in ("machine", VECTORS) if name in parts)
+    machine = (
+        _gpus(parts["gpu"]) if "gpu" in parts else ", ".join(parts[name] for name in ("machine", VECTORS) if name in parts)
+    )
     epoch = (
         f", epoch {last.number} (since {last.first.id}, {last.first.date[:10]}{machine and f'; on {machine}'})" if last else ""
     )
@@ -133,14 +136,22 @@ def _baseline(baseline: Baseline, epochs: Epochs) -> str:
     )
 
 
+def _gpus(names: str) -> str:
+    """Return GPUs in words, like ones counted: `4 x NVIDIA H200`."""
+    counts = Counter(names.split(", "))
+    return ", ".join(f"{count} x {name}" if count > 1 else name for name, count in counts.items())
+
+
 def _noise(target: str, calibrated: Calibrated | None, seen: SeenNoise | None) -> str:
     if calibrated is not None and OBJECTIVE in calibrated.noise:
         sd = calibrated.noise[OBJECTIVE].sd_percent
         return f"{target}: calibrated {calibrated.date[:10]} over {calibrated.rounds} rounds, {_detects(sd)}."
     if seen is not None:
+        several = seen.experiments > 1
         return (
-            f"{target}: not calibrated here (`expctl calibrate --target {target}`); {seen.experiments} timed experiments of"
-            f" epoch {seen.epoch} showed, in the median, {_detects(seen.sd_percent)}."
+            f"{target}: not calibrated here (`expctl calibrate --target {target}`); {seen.experiments} timed"
+            f" experiment{'s' * several} of epoch {seen.epoch} showed{', in the median,' * several}"
+            f" {_detects(seen.sd_percent)}."
         )
     return f"{target}: not known; `expctl calibrate --target {target}` measures it where {target} is available."
 
