@@ -93,6 +93,8 @@ def columns_of(table: Table, given: Map = NO_MAP) -> Columns | None:
         named = {index for index in free if plain[index] in HEADS[Role.NAME]}
         change = _wordiest(table, [index for index in free if index not in named])
         change = _wordiest(table, free) if change is None else change
+        if why is not None and change is not None and not any(" " in row.cells[change].strip() for row in table.rows):
+            change, why = why, None  # a commit beside notes, which say what was tried
         free = [index for index in free if index != change]
     if name is None and change is not None and plain[change] not in HEADS[Role.NAME]:
         # ... or a word for each experiment, beside a column of changes.

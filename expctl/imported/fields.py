@@ -54,6 +54,17 @@ WHOLE_MIN = 2
 COMMITS = re.compile(r"\W*(?:final )?(?:verdict|decision)\b", re.IGNORECASE)
 COMMIT = re.compile(r"Commit(?P<rest>\W*|\s+[-–—]\s.*)")
 NO_GAIN = re.compile(r"no (?:\w+ )?(?:improvement|gain|speed-?up|benefit)\W*", re.IGNORECASE)
+# `Why it failed: ...`, which may begin any line of a text
+WHY_FAILED = re.compile(
+    r"^\W*why (?:it|this|that|we)? ?(?:was |were )?(?:failed|fails|rejected|reverted|abandoned|dropped|discarded|slower"
+    r"|(?:did|does)(?:n.?t| not) (?:work|help))\b[^:.]{0,40}[:.*]",
+    re.IGNORECASE | re.MULTILINE,
+)
+# A result that is none of speed
+BROKEN = re.compile(
+    r"\W*(?:incorrect|wrong|corrupt\w*|crash\w*|hangs?|hung|nans?|garbage|(?:does|did)(?:n.?t| not) (?:compile|build|run))\b",
+    re.IGNORECASE,
+)
 
 
 def field_of(text: str) -> Field | None:
@@ -98,3 +109,10 @@ def decided_otherwise(lines: Iterable[Line], *, experiment: bool) -> Ruling | No
         elif experiment and field_of(line.text) in (Field.RESULT, Field.DECISION) and NO_GAIN.fullmatch(words):
             found.append(Ruling(verdict=Verdict.REJECT, kind=None, words=words))
     return found[0] if len(found) == 1 else None
+
+
+def is_broken(result: str) -> bool:
+    """Return whether a result begins with words for a change that doesn't work, such as `Incorrect output`: that `failed` may
+    mean INVALID.
+    """
+    return bool(BROKEN.match(result))

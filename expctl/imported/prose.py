@@ -9,7 +9,7 @@ from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.text import plain_text
 from expctl.imported.bullets import DECIDES, LABEL, MEASURED, read_bullets
 from expctl.imported.document import Again, Document, Line, Row, Ruling, Section, Unread
-from expctl.imported.fields import decided_otherwise
+from expctl.imported.fields import WHY_FAILED, decided_otherwise, is_broken, tells_one
 from expctl.imported.groups import NOT_KEPT, NOT_REJECTED, of_several, ruled_sections, ruling_of_items, verdict_of
 from expctl.imported.headings import (
     COUNTED,
@@ -70,11 +70,6 @@ OF_MANY = re.compile(
     r"|\b(?:tasks|opts|optimi[sz]ations|experiments|iterations|iters|runs|items)\s+#?\d+\s*[-–—]\s*\d",
     re.IGNORECASE,
 )
-FAILED = re.compile(
-    r"^\W*why (?:it|this|that|we)? ?(?:was |were )?(?:failed|fails|rejected|reverted|abandoned|dropped|discarded|slower"
-    r"|(?:did|does)(?:n.?t| not) (?:work|help))\b[^:.]{0,40}[:.*]",
-    re.IGNORECASE | re.MULTILINE,
-)
 MARKED_MIN = 3
 EXPLAINS = re.compile(r"\W*(?:legend|glossary|how to read)\b", re.IGNORECASE)
 UNSURE = re.compile(r"\W*(?:inconclusive|undecided|unclear)\b", re.IGNORECASE)
@@ -133,8 +128,9 @@ def read_text(document: Document, rows: Sequence[Row], dialect: Dialect) -> list
         ruled = next((title for title in outer if title in groups), "")
         if whole is None and ruled and heading:
             whole = _of_group(section, heading, lines, groups[ruled])
-        elif whole is None and heading and set(outer) & set(whole_document) and any(map(FAILED.match, _texts(lines))):
-            whole = _of_group(section, heading, lines, whole_document[document.title])
+        elif whole is None and heading and set(outer) & set(whole_document):
+            told_whole = tells_one(lines) or any(map(WHY_FAILED.match, _texts(lines)))
+            whole = _of_group(section, heading, lines, whole_document[document.title]) if told_whole else None
         if whole:
             told.add(section.title)
         made = [whole] if whole else list(read_bullets(section, lines, dialect, rows, fails=fails))
@@ -214,6 +210,8 @@ def _section(
         why = made.value if made else f"{words!r} is not recognised as a verdict"
         return Unread(line=section.line, text=plain_text(section.title)[:120], why=why)
     verdicts = {each.verdict for each in made}
+    if words.lower() == "failed" and is_broken(_joined(lines, TELLS_RESULT)):
+        return None
     if not counted and (verdicts & SEEN or (words == section.title[:1] and not _tells_tried(lines, among=among))):
         return None  # `Events - OOM` and `✅ Quick install` are about something else
     told = [opens_with_verdict(text, dialect) for text in stated]
@@ -250,12 +248,13 @@ def _of_group(section: Section, heading: Heading, lines: Sequence[Line], words: 
         or not (
             TELLS_TRIED.search(text)
             or MEASURED.search(section.title)
-            or FAILED.search(text)
+            or WHY_FAILED.search(text)
             or ((heading.name or NUMBERED.match(section.title) or COUNTED.match(section.title)) and MEASURED.search(text))
         )
     ):
         return None
-    if (NOT_KEPT if verdict is Verdict.KEEP else NOT_REJECTED).search(f"{section.title}\n{text}"):
+    against = (NOT_KEPT if verdict is Verdict.KEEP else NOT_REJECTED).search(f"{section.title}\n{text}")
+    if against or (verdict is Verdict.REJECT and is_broken(_joined(lines, TELLS_RESULT))):
         return None
     return Row(
         line=section.line,

@@ -149,7 +149,8 @@ def verdict_column(table: Table, plain: Sequence[str], given: Map) -> int | None
         if rank == 1 and len(bare) > 1 and all(map(_is_bare, bare)):
             needed = SHARE_STRONG  # `REVERTED` alone in a cell is no result
         told = sum(_tells_decision(cell, dialect) for cell in recognised)
-        if rank == 2 and not told and not any(is_answer(cell) for cell in cells) and not _of_changes(table):
+        answered = dialect.bits or any(is_answer(cell) for cell in cells)
+        if rank == 2 and not told and not answered and not _of_changes(table):
             continue  # what became of sizes and inputs, such as `OOM`
         if rank < 2 and 2 * told < len(recognised) and not _failed_is_verdict(table, index):
             continue  # results, such as `identical` or `neutral`
