@@ -75,6 +75,8 @@ LED_MIN = 4
 NOT_SO = re.compile(rf"\b(?:not|never|no)\b|{KEPT_ASIDE.pattern}", re.IGNORECASE)
 # `A change that passes is right: KEEP it`, `ANY regression -> revert` and `If it is slower, drop` are rules.
 RULE = re.compile(r"\b(?:if|any|when|whenever|unless|every|each|a change that)\b|[↑↓]|[<>≤≥]=?\s*`?[a-z\d]", re.IGNORECASE)
+# `Passes the check -> `keep`` and `Crash -> log it`: what a loop is told to do
+TOLD_TO = re.compile(r"(?:→|->|=>)\s*`[a-z_]+`|\W*(?:crash(?:es)?|errors?|timeouts?)\s*(?:→|->|=>)", re.IGNORECASE)
 ORDER = re.compile(r"(?:keep|drop|revert|discard|kill|reject|merge|ship|accept|retain|apply)\b", re.IGNORECASE)
 # `rejected at 16 > 12` tells what a test does.
 LIMIT = re.compile(r"[^(\[]*\d\s*[<>≤≥]")
@@ -130,7 +132,7 @@ def read_bullets(
         if parted is None:
             continue
         change, words, rest = parted
-        if ORDER.match(words.strip("*_` ")) and RULE.search(bare):
+        if (ORDER.match(words.strip("*_` ")) and (RULE.search(bare) or TOLD_TO.search(bare))) or TOLD_TO.match(bare):
             continue
         title, name = title_and_name(change)
         made = rulings(words, dialect)

@@ -32,8 +32,12 @@ BEFORE = re.compile(
     rf"\W*(?:\d+(?:\.\d+)*[.):]?\s+)?(?:(?:current(?:ly)?|all|other|more|the|our|main|notable|key|explicitly|already) )?"
     rf"(?:\w+ and )?(?P<verdict>{DONE})"
     rf"(?::(?: [\w/-]+){{0,3}} (?:{SEVERAL})\W*"
-    rf"| (?:\w+ )?(?:{THINGS})\b.*|(?: (?:in|on|by|for|after|em|por|en|par) .*)?\W*)",
+    rf"| (?:\w+ )?(?:{THINGS})\b.*|(?:,? (?:in|on|by|for|after|with|em|por|en|par) .*)?\W*)",
     re.IGNORECASE,
+)
+# `Don't-try list`
+BARRED = re.compile(
+    r"\W*(?:the )?do(?:[- ]not|n.?t)[- ](?:re-?)?(?:try|peat|run|visit)(?:[- ]again)?[- ]list\W*", re.IGNORECASE
 )
 # `Experiments that were rejected`, `What we tried and reverted`
 AFTER = re.compile(
@@ -214,7 +218,7 @@ def _of_sections(heading: str) -> str:
     if WORKED.fullmatch(title):
         return "successful"
     # `Dead ends — approaches that were tried`
-    if any(GIVEN_UP.fullmatch(each) or ENDS.fullmatch(each) for each in (title, SPLIT.split(title)[0])):
+    if any(form.fullmatch(each) for each in (title, SPLIT.split(title)[0]) for form in (GIVEN_UP, ENDS, BARRED)):
         return "failed"
     found = SUCCESS.fullmatch(title) or ruling_of(heading)
     return found["verdict"].lower() if found else ""

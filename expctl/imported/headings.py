@@ -44,7 +44,7 @@ COMMAS = re.compile(r"\s*[,;(（，；：。]\s*|\s+and\s+")
 CAPITAL_WORD = re.compile(r"(?<![\w-])(?:KEPT|LANDED|REJECTED|REVERTED|DISCARDED|ABANDONED|ACCEPTED|MERGED|ADOPTED)(?![\w-])")
 NONE_OF = re.compile(r"\b(?:none|not|never|no|nor|nothing|neither|if|unless|until)\b", re.IGNORECASE)
 # `What failed: a table of squares`
-FAILED = re.compile(r"\W*what (?:also )?(?P<verdict>failed):\s+(?P<title>(?!and\b|why\b).*\w.*)", re.IGNORECASE)
+FAILED = re.compile(r"\W*what (?:also )?(?P<verdict>failed|landed):\s+(?P<title>(?!and\b|why\b).*\w.*)", re.IGNORECASE)
 # `drop the warm-up` orders a change.
 ORDERS = re.compile(
     r"\W*(?:[Kk]eep|[Dd]rop|[Rr]evert|[Dd]iscard|[Rr]emove|[Kk]ill|[Rr]eject|[Mm]erge|[Aa]pply|[Aa]dopt|[Ss]hip|[Rr]etain)\s+"
@@ -59,6 +59,8 @@ SHOUTED = re.compile(
 STAMP = re.compile(r"\W*\d{4}-\d\d-\d\d\b[^|]{0,40}\|\s*")
 # `2026-02-03 — E1 landed: ...`
 DATE = re.compile(r"\W*\d{4}-\d\d-\d\d\b(?:\s*\([^()]*\))?\s*[:–—-]+\s*", re.ASCII)
+# `2026-02-03 - rejected wider loads`
+DATED_VERDICT = re.compile(rf"{DATE.pattern}(rejected|discarded|abandoned|accepted|retained) ([^;]*\w)", re.ASCII)
 # `[MERGED 2026-02-03]`
 DATE_IN = re.compile(r"(?<=[A-Z])\s+\d{4}-\d\d-\d\d(?=\s*\])")
 # `E12 wider loads [status: rejected -> see E9]` and `E12 wider loads [ACCEPTED: ...]`
@@ -79,8 +81,8 @@ ORDER = re.compile(
     re.IGNORECASE,
 )
 ENDED = re.compile(r"\W*$|\s*[,;:.(!]|\s+[-–—]")
-# A record of a design decision is accepted without an experiment.
-OF_DESIGN = re.compile(r"\W*(?:ADR|RFC|MADR)\W?\d", re.ASCII)
+# A record of a design decision is accepted without an experiment, and `Current best default (kept)` tells what is.
+NO_CHANGE = re.compile(r"\W*(?:(?:ADR|RFC|MADR)\W?\d|[Cc]urrent (?:best|default|state|baseline)\b)", re.ASCII)
 # `✅ Verification of the cost` tells of a test, `the lock is the limit, removed` of what became of the lock.
 OF_TESTS = re.compile(r"\b(?:verification|validation|tests?|checks?)\W*$", re.IGNORECASE)
 GONE = re.compile(r"\b(?:removed|dropped|removid[oa]s?)\b", re.IGNORECASE)
@@ -124,7 +126,7 @@ def read_heading(heading: str, dialect: Dialect, *, marked: bool, outcomes: bool
     it has such that end with `— BIG WIN`, and such that end with `— HARMFUL`.
     """
     text = DATE_IN.sub("", STAMP.sub("", heading, count=1))
-    if OF_DESIGN.match(text) or MEANS.search(text):
+    if NO_CHANGE.match(text) or MEANS.search(text):
         return None
     if failed := FAILED.fullmatch(text):
         title, name = title_and_name(failed["title"])
@@ -180,6 +182,9 @@ def _at_start(heading: str, *, marked: bool) -> Heading | None:
         rest = undated[undated.index(parts[0]) + len(parts[0]) :].lstrip(" :-–—*_]")
         title, name = title_and_name(rest)
         return Heading(words=parts[0], title=title, name=name)
+    if dated := DATED_VERDICT.fullmatch(heading):
+        title, name = title_and_name(dated[2])
+        return Heading(words=dated[1], title=title, name=name)
     if shouted := SHOUTED.match(heading):
         return Heading(words=shouted[2], title=heading[shouted.end() :].strip(" :-–—*_"), name=shouted[1])
     if marked and MARKS.match(heading) and not OF_TESTS.search(heading):

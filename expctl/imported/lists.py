@@ -36,7 +36,9 @@ FILE = re.compile(r"[`*]*[\w./-]+\.\w{1,5}[`*]*", re.ASCII)
 TITLE_MAX = 120
 LISTED_MIN = 4
 # Below such a heading each item was tried, measured or not.
-ALL_TRIED = re.compile(r"\b(?:tried|attempted|attempts|do(?: not|n.?t) re-?(?:try|peat|visit))\b", re.IGNORECASE)
+ALL_TRIED = re.compile(
+    r"\b(?:tried|attempted|attempts|do(?:[ -]not|n.?t)[ -](?:try|re-?(?:try|run|peat|visit)))\b", re.IGNORECASE
+)
 LABELLED = re.compile(
     r"(?P<indent>\s*)(?:[-*+]\s+)?(?:\*\*|__)?(?P<label>[A-Za-z][A-Za-z ]{0,24}?)(?:\*\*|__)?:(?:\*\*|__)?\s+(?P<words>\S.*)"
 )

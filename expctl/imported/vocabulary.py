@@ -155,8 +155,8 @@ MEANS = re.compile(
 UNDONE = re.compile(r"\b(?:reverted|rolled back|backed out|discarded)\b", re.IGNORECASE)
 # `Keep group 4` in the row of a sweep keeps what was there. In capitals, and before a word of place, it is a verdict.
 KEEPS_OTHER = re.compile(
-    r"[Kk]eep (?!it\b|this\b|change|as\b|for\b|behind\b|in\b|on\b|with\b|because\b|since\b|only\b|default"
-    r"|baseline|analysis|infra|config|enabled|new\b|if\b|pending|unless\b|until\b)-{0,2}\w"
+    r"[Kk]eep (?!it\b|this\b|change|as\b|for\b|behind\b|in\b|on\b|with\b|because\b|since\b|only\b"
+    r"|baseline\b(?!\s+\w)|analysis|infra|config|enabled|new\b|if\b|pending|unless\b|until\b)-{0,2}\w"
     r"|[Kk]e(?:ep|pt) the (?:old|current|existing|original|previous|prior|baseline)\b"
     r"|[Kk]ept (?:as[- ](?:it )?(?:is|was)\b|\d+ (?:out )?of\b)"
 )

@@ -1,4 +1,4 @@
-"""Documents that say in their title that what they tell has failed; and columns `kept` of 0 and 1 beside commits."""
+"""Titles and lists that say that what they tell has failed, headings with dates, what a loop is told, `kept` of 0 and 1."""
 
 import pytest
 
@@ -60,3 +60,49 @@ def test_bits_below_kept_decide_beside_commits_and_notes() -> None:
         ("a bonus for the format", Verdict.REJECT),
         ("groups of sixteen", Verdict.KEEP),
     ]
+
+
+@pytest.mark.parametrize(
+    ("heading", "verdict"),
+    [
+        ("2026-07-13 - rejected fixed-shape scan compiler", Verdict.REJECT),
+        ("2026-07-14 - accepted native countdown", Verdict.KEEP),
+        ("What LANDED: fixed-shape scan compiler", Verdict.KEEP),
+    ],
+)
+def test_a_heading_with_a_date_or_what_landed_states_its_verdict(heading: str, verdict: Verdict) -> None:
+    assert [ruled for _, ruled in read(f"# Log\n\n## {heading}\n\nIt costs 3 ms.\n")] == [verdict]
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "2026-07-14 - rejected texture residency; restored the old files",
+        "rejected fixed-shape scan compiler",
+        "2026-07-14 - measured the floor",
+        "Current best default (kept)",
+        "What landed, and why",
+    ],
+)
+def test_other_headings_state_none(heading: str) -> None:
+    assert read(f"# Log\n\n## {heading}\n\nIt costs 3 ms.\n") == []
+
+
+@pytest.mark.parametrize(
+    "heading", ["Ruled out, with numbers (do not re-run these)", "Don't-Try List (verified dead ends)", "Do-not-retry list"]
+)
+def test_each_item_below_what_must_not_be_tried_again_is_a_reject(heading: str) -> None:
+    listed = "- **A larger budget.** 498 to 567 of them.\n- a cache for each thread — no measurable win\n"
+    assert [verdict for _, verdict in read(f"# Log\n\n## {heading}\n\n{listed}")] == [Verdict.REJECT, Verdict.REJECT]
+
+
+def test_what_a_loop_is_told_to_do_is_no_experiment() -> None:
+    told = "- Faster by 1 % AND the check passes → `keep`.\n- Worse → `discard`. Say why.\n- Crash → log the panic in it.\n"
+    assert read(f"# Experiments\n\n## Etiquette of the loop\n\n{told}") == []
+
+
+@pytest.mark.parametrize(
+    "decision", ["keep baseline shared expression for now", "Keep `default`; block `measure`", "keep default"]
+)
+def test_what_keeps_the_baseline_or_the_default_is_no_keep(decision: str) -> None:
+    assert read(f"# Log\n\n| Change | Decision |\n|---|---|\n| a | kept |\n| b | {decision} |\n") == [("a", Verdict.KEEP)]
