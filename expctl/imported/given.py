@@ -80,13 +80,10 @@ def given_by(before: Given, maps: Sequence[str], units: Sequence[str], document:
         )
     made = _given_by(before, of_words, units)
     if document and (idle := list(_idle(made, of_words, document))):
-        raise Misused(
-            "--map says something of no line",
-            code="map-idle",
-            expected="the head of a column; or words of a verdict column, or with which a part of a heading or an item begins,"
+        raise _idle_map(
+            ", ".join(idle),
+            "the head of a column; or words of a verdict column, or with which a part of a heading or an item begins,"
             " or (three at least) in the text of one",
-            found=", ".join(idle),
-            hint='leave it out; --map "line N=VERDICT" says what a single line is, expctl import FILE --dry-run lists them',
         )
     if not document or not of_lines:
         return made
@@ -98,6 +95,8 @@ def given_by(before: Given, maps: Sequence[str], units: Sequence[str], document:
     )
     free = {line: place.kind for line, place in known.items() if line not in settled}
     lines = {each.line: str(each.guess) for each in asked if each.guess} if PROPOSED in of_lines else {}
+    if PROPOSED in of_lines and not lines and not made.lines:
+        raise _idle_map(PROPOSED, "a verdict that --dry-run proposes: a line of it says --map with a verdict")
     for word in of_lines:
         found = LINES.fullmatch(word)
         if found and found[2].upper() not in (WAITS, *Verdict):
@@ -109,6 +108,16 @@ def given_by(before: Given, maps: Sequence[str], units: Sequence[str], document:
     made = Given(columns=made.columns, verdicts=made.verdicts, lines={**made.lines, **said}, units=made.units)
     made.map()
     return made
+
+
+def _idle_map(found: str, expected: str) -> Misused:
+    return Misused(
+        "--map says something of no line",
+        code="map-idle",
+        expected=expected,
+        found=found,
+        hint='leave it out; --map "line N=VERDICT" says what a single line is, expctl import FILE --dry-run lists them',
+    )
 
 
 def _idle(given: Given, maps: Sequence[str], document: Document) -> Iterator[str]:
@@ -174,12 +183,15 @@ def _lines(numbers: str, word: str, asked: set[int], known: set[int], free: Mapp
             found |= {line for line, other in free.items() if int(first) <= line <= int(last) and other == kind}
         if not found or not found <= known:
             raise Misused(
-                "--map names a line that can hold no experiment",
+                "--map names a range without a line that is asked about"
+                if last
+                else "--map names a line that can hold no experiment",
                 code="map-line-unknown",
                 expected="the line of a heading, of an item of a list or of a row; a range takes the lines asked about, or from"
                 " an item (a row) to another one of its list (its table)",
                 found=f"{word}: {part.strip()}",
-                hint="expctl import FILE --dry-run lists the lines that are asked about",
+                hint="expctl import FILE --dry-run lists the lines that are asked about; those that are read are corrected one"
+                ' by one: --map "lines 58,59,60=VERDICT"',
             )
         yield from found
 

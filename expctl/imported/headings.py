@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from expctl.domain.experiment.proposal import Verdict
 from expctl.imported.document import Section
+from expctl.imported.emphasis import undashed, unmarked
 from expctl.imported.outcomes import sure_outcome
 from expctl.imported.rules import FORBIDS
 from expctl.imported.verdicts import Dialect, opens_with_verdict, rulings
@@ -96,7 +97,7 @@ NUMBERED = re.compile(r"\W*(?:experiment|exp|attempt|run|iteration|round|pass|st
 COUNTED = re.compile(r"\W*#?\d+[a-z]?(?:[.):]|\s+[-–—])\s")
 KEPT_MARKS = "✓✔✅☑👍"
 IDENTIFIED = re.compile(
-    r"\W*(?:(?P<id>[A-Za-z]{1,6}-?\d+[a-z]?(?:-(?:[A-Z]\d*[a-z]?|\d{1,2}))?|#\d+)\b(?!\.\d)|`?(?P<hash>[0-9a-f]{7,40})\b`?)",
+    r"\W*(?<!-)(?:(?P<id>[A-Za-z]{1,6}-?\d+[a-z]?(?:-(?:[A-Z]\d*[a-z]?|\d{1,2}))?|#\d+)\b(?!\.\d)|`?(?P<hash>[0-9a-f]{7,40})\b`?)",
     re.ASCII,
 )
 # `FP16 sums` and `AArch64 loops` begin with no id, `EXP16: sums` does.
@@ -288,12 +289,12 @@ def _without_verdict(heading: str, dialect: Dialect) -> str:
 
 
 def title_and_name(text: str) -> tuple[str, str]:
-    """Split `**E3**: hoist constants` into (`hoist constants`, `E3`), `abc1234 wider loads` likewise."""
-    bare = text.replace("*", "")
+    """Split `**E3**: hoist constants` into (`hoist constants`, `E3`), `1abc234 wider loads` likewise."""
+    bare = unmarked(text)
     found = IDENTIFIED.match(bare)
     long = found and found["id"] and LONG_ID.match(found["id"]) and not SEPARATED.match(bare, found.end())
     place = found and found["id"] and PLACE.match(found["id"])
     digits = found and (found["id"] or re.search(r"\d", found["hash"]))
     if not found or long or place or not digits:
-        return bare.strip(" :-–—"), ""
-    return bare[found.end() :].strip(" `:.-–—"), found["id"] or found["hash"]
+        return undashed(bare), ""
+    return undashed(bare[found.end() :].lstrip("-`:.")).strip(" `:."), found["id"] or found["hash"]

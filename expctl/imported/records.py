@@ -11,6 +11,7 @@ from expctl.domain.experiment.record import Origin, Record, Rule
 from expctl.domain.protocol.model import NumberKind, Protocol
 from expctl.domain.text import one_line
 from expctl.imported.document import Document
+from expctl.imported.emphasis import unmarked
 from expctl.imported.ids import FILE, ROW, NamedEntry
 from expctl.imported.remarks import Flaw, Remark
 
@@ -118,7 +119,7 @@ def _record(
     result = row.results() or "no result was written down"
     return Record(
         id=named.id,
-        title=one_line(re.sub(r"[`*]", "", tried), TITLE_MAX),
+        title=one_line(unmarked(tried).replace("`", ""), TITLE_MAX),
         kind=ruling.kind or Kind.PERF,
         origin=Origin.IMPORTED,
         target=target,

@@ -18,7 +18,7 @@ from expctl.imported.prose import read_text
 from expctl.imported.questions import line_option, options_for, options_of_table, why_no_ledger
 from expctl.imported.said import said_of_lines
 from expctl.imported.verdict_columns import MEASURED, NO_MAP, NO_WORD, Map, dialect_of, marked_heads, ruled_inside, words_beside
-from expctl.imported.verdicts import Dialect, Pending, rulings, spelled_out
+from expctl.imported.verdicts import Dialect, Pending, rulings, said_as, spelled_out
 
 CELL_MAX = 4000
 SHOWN_MAX = 120
@@ -171,7 +171,8 @@ def _row(
         return Unread(line=line.line, text=shown, why="the row has neither an id nor a change")
     if is_range(name := name_of(line, columns)):
         return Unread(line=line.line, text=shown, why=f"{name!r} is a range of ids: one experiment is one row, or `P3, P4`")
-    if all(KILLED.fullmatch(each.words) for each in found) and _lacks_result(table, line, columns):
+    unsaid = all(KILLED.fullmatch(each.words) and said_as(each.words) not in dialect.meanings for each in found)
+    if unsaid and _lacks_result(table, line, columns):
         why = f"{verdict!r} without a figure may have been stopped before there was a result"
         return Unread(line=line.line, text=shown, why=why, options=options_for([verdict]))
     kept = all(each.verdict is Verdict.KEEP and not re.search("baseline", each.words, re.IGNORECASE) for each in found)

@@ -132,6 +132,27 @@ def test_a_line_that_can_be_no_experiment_is_refused(word: str, code: str) -> No
     assert word in caught.value.found
 
 
+def test_a_range_of_what_is_read_says_how_to_correct_it_and_proposed_needs_a_proposal() -> None:
+    text = "# Log\n\n| id | change | verdict |\n|---|---|---|\n| E1 | wider loads | kept |\n| E2 | a loop | reverted |\n"
+    with refuses("map-line-unknown") as caught:
+        parsed(text, "lines 5-6=INVALID")
+    assert "without a line that is asked about" in str(caught.value)
+    assert "lines 58,59,60" in caught.value.hint
+    assert [row.rulings[0].verdict for row in parsed(text, "lines 5,6=INVALID").rows] == [Verdict.INVALID, Verdict.INVALID]
+    with refuses("map-idle"):
+        parsed(text, "proposed")
+
+
+def test_killed_without_a_figure_means_what_the_user_says() -> None:
+    text = "id\tms\tstatus\tdescription\nE1\t3.1\tkeep\tloads\nE2\t3.2\tkilled\twaves\nE3\t-\tkilled\tqueues\n"
+    document = document_of(text.encode(), "a.tsv")
+    read = [
+        [row.line for row in read_document(document, given_by(Given(), maps, (), document).map()).rows]
+        for maps in ([], ["killed=REJECT"])
+    ]
+    assert read == [[2, 3], [2, 3, 4]]
+
+
 def test_outcomes_of_both_kinds_are_verdicts_where_headings_end_with_them() -> None:
     text = "# Log\n### Timing diversity — BIG WIN\n+9 %\n### Gain — SMALL WIN (+16)\n+1 %\n### Pre-emphasis — HARMFUL\n-3 %\n"
     rows = [(row.change, row.rulings[0].verdict) for row in parsed(text).rows]
