@@ -198,7 +198,7 @@ def _event(line: dict[str, Any], path: Path, kinds: Mapping[str, Any]) -> Struct
             expected="events that this version knows",
             found="; ".join(problems.found[:3]) or f"an event {line['type']!r}",
             where=str(path),
-            hint="end this run with the expctl that began it, or with a newer one: pip install --upgrade expctl",
+            hint="end this run with the expctl that began it, or with a newer one (pipx upgrade expctl)",
         )
     return event
 

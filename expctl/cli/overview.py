@@ -81,4 +81,4 @@ def overview_lines(verbs: Container[str], installed: Callable[[str], object]) ->
     lines += ["", "Options", *(f"  {option:<20}  {sentence}" for option, sentence in OPTIONS.items())]
     absent = {extra: use for extra, (modules, use) in EXTRAS.items() if not all(map(installed, modules))}
     missing = [f"  pip install 'expctl[{extra}]'".ljust(32) + use for extra, use in absent.items()]
-    return [*lines, "", "Not installed", *missing] if missing else lines
+    return [*lines, "", "Not installed (adds it to the environment that expctl is in)", *missing] if missing else lines

@@ -16,7 +16,10 @@ class ExitStatus(IntEnum):
     INTERRUPTED = 130
 
 
-UPGRADE = "upgrade expctl (pip install --upgrade expctl), then the same command again; the file is sound, leave it as it is"
+UPGRADE = (
+    "upgrade expctl from its repository (pipx upgrade expctl, or pip install --upgrade 'expctl @ git+URL'), then the same"
+    " command again; the file is sound, leave it as it is"
+)
 
 
 class Refused(Exception):

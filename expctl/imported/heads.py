@@ -67,6 +67,8 @@ CLAIMED = _heads(
     criterion, criteria, 论断, prediction, predictions, expectation, expectations, expected, frage, annahme, behauptung,
     erwartung"""
 )
+# What stands below one of these is measured, and no change.
+MEASURED_ON = _heads("workload, workloads, benchmark, benchmarks, case, cases, dataset, corpus, query, queries, input, scene")
 # A row that begins with one of these tells of a goal.
 GATED = _heads("metric, metrics, gate, gates, check, checks, kpi")
 # Columns with these heads hold verdicts, even where few cells are recognised, ...

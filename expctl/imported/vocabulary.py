@@ -30,6 +30,7 @@ WORDS = (
         r"|not (?:apply|applied|added)|do(?:n.?t| not) (?:apply|add|adopt|merge|ship|use)"
         r"|not worth|dead[- ]end|dead(?=\s*(?:[:;,.]|$))|(?:kept|left) (?:off|out|disabled)|no[- ]go|no[- ]ship",
     ),
+    (Verdict.INVALID, r"correctness[ _](?:fail(?:ed|ures?)?|error)|failed correctness|wrong results?"),
     (Verdict.REJECT, r"nicht (?:behalten|beibehalten|übernommen|angenommen|akzeptiert)"),
     (
         Verdict.KEEP,

@@ -232,3 +232,10 @@ def test_what_was_kept_because_it_is_right_needs_no_question(words: str, count: 
     rows = f"| P1 | KEEP | first | 2.0 ms |\n| P2 | KEEP | second: {words} | 2.2 ms |\n"
     found = remarks(f"| ID | Verdict | Change | Time |\n|---|---|---|---|\n{rows}")
     assert len([each for each in found if each.flaw is Flaw.KEPT_REGRESSION]) == count
+
+
+def test_rows_of_workloads_are_not_held_against_each_other() -> None:
+    rows = ("| one word | 205 us | 178 us | KEEP |", "| a sentence | 335 us | 322 us | KEEP |")
+    for head, asked in (("Workload", 0), ("Change", 1)):
+        text = "\n".join([f"# Log\n\n| {head} | theirs | ours | Status |", "|---|---|---|---|", *rows]) + "\n"
+        assert len({each.line for each in remarks(text)}) == asked, head

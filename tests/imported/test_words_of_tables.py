@@ -32,6 +32,9 @@ def lines(*rows: str) -> list[tuple[str, str, Verdict]]:
         ("rejected. 3 % slower, retained frames grew", REJECT),
         ("No-Go", REJECT),
         ("❌ OOM by 507 MiB", Verdict.INVALID),
+        ("correctness_fail", Verdict.INVALID),
+        ("correctness failure", Verdict.INVALID),
+        ("failed correctness", Verdict.INVALID),
     ],
 )
 def test_cells_with_a_verdict(cell: str, verdict: Verdict) -> None:

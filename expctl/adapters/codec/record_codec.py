@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 
 from expctl.adapters.codec.decode import UNKNOWN_KEY, Problems, decode, encode
-from expctl.domain.errors import NewerFile, Refused
+from expctl.domain.errors import UPGRADE, NewerFile, Refused
 from expctl.domain.experiment.queue_ticket import Ticket
 from expctl.domain.experiment.record import SCHEMA, Fact, Record
 from expctl.files.parse_json import parse_json
@@ -172,7 +172,7 @@ def _newer(where: str, plain: Any, wanted: Any, problems: list[str]) -> NewerFil
         expected=f"a schema up to {_known(wanted)}, and keys that this expctl knows",
         found="\n".join([*([f"schema {plain['schema']}"] if _is_newer(plain, wanted) else []), *problems[:10]]),
         where=where,
-        hint="upgrade expctl (pip install --upgrade expctl), then the same command again; the file is sound, leave it as it is",
+        hint=UPGRADE,
     )
 
 

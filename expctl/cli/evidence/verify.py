@@ -9,6 +9,9 @@ if TYPE_CHECKING:
     from expctl.domain.history.evidence import Verified
 
 
+BELIEVE = "expctl verify --since COMMIT believes what came before a commit, such as edits by hand (docs/VERIFY.md)"
+
+
 def verify(
     since: Annotated[
         str, typer.Option("--since", metavar="COMMIT", help="Believe the kernel of this commit, and what came before.")
@@ -35,4 +38,5 @@ def verify(
 def _lines(found: "Verified") -> list[str]:
     from expctl.domain.text import one_line
 
-    return [*(f"{each.where:<11} {one_line(each.what)}" for each in found.faults), found.sentence()]
+    faults = [f"{each.where:<11} {one_line(each.what)}" for each in found.faults]
+    return [*faults, found.sentence(), *([f"  next      {BELIEVE}"] if faults else [])]

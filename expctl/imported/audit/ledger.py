@@ -10,7 +10,7 @@ from expctl.imported.audit.noise import Noise, noise_remarks, stated_noise
 from expctl.imported.audit.stale import reused_ids, stale_sections
 from expctl.imported.document import Document, Row
 from expctl.imported.figures import Figure, Quantity, figures_in, figures_of, throughput_unit
-from expctl.imported.heads import HEADS, OF_CHANGES, Role
+from expctl.imported.heads import HEADS, MEASURED_ON, OF_CHANGES, Role
 from expctl.imported.remarks import Flaw, Remark
 from expctl.imported.roofline import SLIP, Roofline, agrees
 from expctl.imported.units import Better, Part, well_known
@@ -63,11 +63,16 @@ def _unread(document: Document, rows: Sequence[Row]) -> frozenset[int]:
 
 
 def _benchmarks(document: Document) -> frozenset[int]:
-    """Return the tables in which each row is another benchmark, and none a change: they have no column of verdicts, changes or
-    ids.
+    """Return the tables in which each row is another benchmark, and none a change: they have no column of changes or ids, and
+    one of benchmarks or none of verdicts.
     """
-    of_change = {*HEADS[Role.VERDICT], *HEADS[Role.CHANGE], *HEADS[Role.NAME], *OF_CHANGES}
-    return frozenset(table.line for table in document.tables if not of_change & set(map(plain_head, table.heads)))
+    of_change = {*HEADS[Role.CHANGE], *HEADS[Role.NAME], *OF_CHANGES}
+    plain = {table.line: set(map(plain_head, table.heads)) for table in document.tables}
+    return frozenset(
+        line
+        for line, heads in plain.items()
+        if not of_change & heads and (heads & set(MEASURED_ON) or not heads & set(HEADS[Role.VERDICT]))
+    )
 
 
 def _figure_remarks(
