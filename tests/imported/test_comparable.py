@@ -239,3 +239,13 @@ def test_rows_of_workloads_are_not_held_against_each_other() -> None:
     for head, asked in (("Workload", 0), ("Change", 1)):
         text = "\n".join([f"# Log\n\n| {head} | theirs | ours | Status |", "|---|---|---|---|", *rows]) + "\n"
         assert len({each.line for each in remarks(text)}) == asked, head
+
+
+def test_changes_of_one_batch_are_not_held_against_each_other() -> None:
+    rows = ("| E1 | keep | {} EMA | 3.00 ms |", "| E2 | keep | {} weight decay | 3.40 ms |")
+    for tags, asked in ((("pq13", "pq13"), 0), (("pq13", "pq14"), 1)):
+        text = (
+            "\n".join(["# Log", "", "| id | keep? | change | result |", "|---|---|---|---|", *map(str.format, rows, tags)])
+            + "\n"
+        )
+        assert len(remarks(text)) == asked, tags

@@ -45,10 +45,3 @@ def test_the_last_word_of_a_head_tells_the_direction(head: str, better: Better |
 def test_like_is_compared_with_like(change: str, told: list[int]) -> None:
     found = remarks("val_bpb", "abc1234\t1.20\tkeep\ta queue", f"bcd2345\t1.30\tkeep\t{change}")
     assert [each.line for each in found if each.flaw is Flaw.KEPT_REGRESSION] == told
-
-
-def test_one_commit_for_many_rows_is_one_remark() -> None:
-    rows = [f"abc1234\t1.{at}\tdiscard\tchange {at}" for at in range(6)]
-    found = remarks("score", *rows, *(row.replace("abc1234", "bcd2345") for row in rows[:5]))
-    assert [(each.flaw, each.line) for each in found] == [(Flaw.REUSED_ID, 3)]
-    assert found[0].text.startswith("abc1234 is the id of 6 rows of one table, and 1 other")

@@ -123,7 +123,7 @@ def why_of(record: Record) -> str:
     if record.origin is Origin.IMPORTED:
         return one_line(record.history.why if record.history else "; ".join(record.reasons), WHY_MAX)
     parts = (
-        *(": ".join(flag.split(": ")[:2]) for flag in record.flags if flag.startswith(WALLS_OPEN)),  # the acts: `expctl show`
+        *(flag.partition(" acts ")[0] for flag in record.flags if flag.startswith(WALLS_OPEN)),  # the acts: `expctl show`
         *_let_through(record),
         record.explanation,
         *map(_without_objective, record.reasons),

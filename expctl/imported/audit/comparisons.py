@@ -53,6 +53,8 @@ BUDGET = re.compile(
     r"|\b(?:(?:longer|shorter|full) (?:run|budget)|other \w+|contended)\b",
     re.IGNORECASE,
 )
+# `b3 weight decay` and `b3 cosine loss` are of one batch: both are held against what stood before it.
+BATCH = re.compile(r"[a-z]{1,4}\d+(?= )")
 # What is worse by more percent was measured in another way.
 FAR = 100.0
 SLIPPED = 100.0 * SLIP / 2
@@ -135,14 +137,20 @@ def is_baseline(row: Row) -> bool:
 def comparable(row: Row, other: Row, known: Mapping[str, Better]) -> bool:
     """Return whether two rows of a table were measured alike.
 
-    No shape (`ctx=64K`) or budget (`2 h`) is named in the change of one alone, and they agree in each column of bare numbers
-    of which nobody knows what is better, be it their main metric or a setting.
+    No shape (`ctx=64K`) or budget (`2 h`) is named in the change of one alone, they are no siblings of a batch (`b3 ...`), and
+    they agree in each column of bare numbers of which nobody knows what is better, be it their main metric or a setting.
     """
     before = {head: _bare(cell) for head, cell in other.figures}
     shapes = [{shape for _, shape in shapes_in(each.change)} | {*BUDGET.findall(each.change.lower())} for each in (row, other)]
-    return shapes[0] == shapes[1] and not any(
-        NUMBER.fullmatch(_bare(cell)) and head in before and before[head] != _bare(cell) and not _is_known(head, known)
-        for head, cell in row.figures
+    batches = [BATCH.match(each.change) for each in (row, other)]
+    siblings = batches[0] and batches[1] and batches[0][0] == batches[1][0]
+    return (
+        shapes[0] == shapes[1]
+        and not siblings
+        and not any(
+            NUMBER.fullmatch(_bare(cell)) and head in before and before[head] != _bare(cell) and not _is_known(head, known)
+            for head, cell in row.figures
+        )
     )
 
 

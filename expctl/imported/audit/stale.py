@@ -59,16 +59,6 @@ def reused_ids(document: Document, rows: Sequence[Row]) -> Iterator[Remark]:
         asked.add((row.name, row.table))
         text = f"{row.name} is also the row of line {earlier.line}: {one_line(earlier.change, 60)}"
         yield Remark(flaw=Flaw.REUSED_ID, line=row.line, rows=(row.label,), text=text)
-    for table in tables:
-        many = {name: count for (name, at), count in times.items() if at == table and count > FEW and HASH.fullmatch(name)}
-        if many:
-            commit = max(many, key=many.__getitem__)
-            second = [each for each in rows if (each.name, each.table) == (commit, table)][1]
-            besides = f", and {len(many) - 1} other ids of several" if len(many) > 1 else ""
-            told_as = (
-                f"{commit} is the id of {many[commit]} rows of one table{besides}: a remark that names it may mean any of them"
-            )
-            yield Remark(flaw=Flaw.REUSED_ID, line=second.line, rows=(second.label,), text=told_as)
     told = {row.line for row in rows}
     others: dict[str, list[Section]] = {}
     for section in document.sections:
