@@ -103,8 +103,9 @@ def _plan_lines(plan: "Plan") -> list[str]:
     from expctl.imported.terminal import audit_lines, proposed_lines, record_lines, split_lines, summary_line, unread_lines
 
     reading = plan.reading
+    foreign = " (protocol.yaml has none of this name)" if plan.target and not plan.is_own_target else ""
     return [
-        f"{plan.file}  target {plan.target or 'not stated (--target NAME)'}",
+        f"{plan.file}  target {plan.target or 'not stated (--target NAME)'}{foreign}",
         *(f"  read     {words}" for words in reading.columns),
         *record_lines(plan.records, plan.naming),
         *split_lines(plan.naming),

@@ -58,7 +58,7 @@ class Options:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
     """What an import of the ledger `file` would do; `target` is "" if neither the options nor the file name one;
-    `usual_target` is the first that decides in this repository.
+    `usual_target` is the first that decides in this repository, `is_own_target` says whether protocol.yaml has the target.
 
     `records` are new, `updated` those whose row was rewritten or for which a remark of the audit was accepted. `unknown` are
     keys of remarks that the audit doesn't make.
@@ -67,6 +67,7 @@ class Plan:
     file: str
     target: str
     usual_target: str
+    is_own_target: bool
     reading: ParsedLedger
     naming: IdAssignment
     records: tuple[Record, ...]
@@ -110,6 +111,7 @@ def plan_import(library: Library, head: str, document: Document, options: Option
         file=document.name,
         target=target,
         usual_target=protocol.decides[0],
+        is_own_target=target in protocol.targets,
         reading=reading,
         naming=naming,
         records=tuple(record for record in made if record.id in new),

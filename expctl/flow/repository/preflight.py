@@ -125,17 +125,18 @@ def choose_targets(protocol: Protocol, toolchains: Toolchains, wanted: str) -> T
     """Choose the target to be timed (`wanted`; "": the first available that may decide); all others are only built and tested.
     Raises Refused if `wanted` may not decide, or if no target that may can be built and measured on this machine.
     """
-    if wanted and wanted not in protocol.decides:
-        raise Refused(
-            f"{wanted} is not a target whose timing may decide a verdict",
-            code="target-does-not-decide",
-            expected=f"one of {', '.join(protocol.decides)}",
-            found=one_line(wanted, 60),
-            where="protocol.yaml, list `decides`",
-            hint=f"--target {protocol.decides[0]}",
-        )
     answers = {name: toolchains.availability(name, target) for name, target in protocol.targets.items()}
     absent = {name: answer for name, answer in answers.items() if isinstance(answer, Unavailable)}
+    if wanted and wanted not in protocol.decides:
+        here = [name for name in protocol.decides if name not in absent]
+        raise Refused(
+            f"{one_line(wanted, 60)} is not a target whose timing may decide a verdict",
+            code="target-does-not-decide",
+            expected=f"one of {', '.join(protocol.decides)}",
+            found=f"{one_line(wanted, 60)}, {'which only guards' if wanted in answers else 'which protocol.yaml lacks'}",
+            where="protocol.yaml, list `decides`",
+            hint=f"--target {(here or protocol.decides)[0]}",
+        )
     candidates = [wanted] if wanted else list(protocol.decides)
     deciding = next((name for name in candidates if isinstance(answers[name], Available)), "")
     if not deciding:
