@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import sqlite3
 
-ROOMS = ("adapters", "domain", "flow/rules")  # whose code reads and summarises records, and compares patches with rules
+ROOMS = ("adapters", "domain", "flow/rules", "inspection")
+"""Whose code reads and summarises records, and compares patches with rules."""
 
 
 def code_stamp(package: Path | None = None) -> str:

@@ -26,7 +26,7 @@ from expctl.adapters.rules.version_files import changed_files, source_folders, v
 from expctl.adapters.rules.workplaces import AT_A_TIME, Workplaces
 from expctl.adapters.steps.preprocessed import flags_tell_all, source_hash
 from expctl.domain.protocol.alone import first_alone
-from expctl.domain.rules.compile_fault import compile_fault
+from expctl.domain.rules.compile_fault import NAMELESS, compile_fault
 from expctl.domain.rules.meaning import Compiled, Version, View, Wanted
 from expctl.domain.run.step_result import Available
 from expctl.files.cache_folder import CacheFolder
@@ -246,7 +246,7 @@ class CompiledVersions:
                 if not said:
                     break
             if said:
-                return Compiled(fault=compile_fault(said) or "it does not compile")
+                return Compiled(fault=compile_fault(said) or NAMELESS)
             answer = self._readings.read(view, listing, tree, out, timeout_s=self._timeout_s(target))
             return msgspec.json.decode(answer, type=Compiled)
 

@@ -46,8 +46,8 @@ FORBIDDING = "select name from live join patterns using (key) where pattern = ?"
 class RuleLookup:
     """Looks up do-not-repeat rules in commits of one repository. `machine` returns the facts of this machine that a record
     stores, `absent` which targets of a protocol it can't measure, `compilers` what compiles for the targets of a protocol,
-    `answers` keep what they told, for as long as `installed` says the same of each compiler, and all that is told of a patch,
-    as long as `code` does of expctl, too; `assumed` (name -> value) replaces current facts.
+    `answers` keep what they told and all that is told of a patch, for as long as `installed` says the same of each compiler,
+    and `code` of expctl; `assumed` (name -> value) replaces current facts.
     """
 
     def __init__(
@@ -116,8 +116,8 @@ class RuleLookup:
     def told(
         self, commit: str, patch: bytes, now: CurrentFacts, ask: Callable[[], tuple[Told, ...]], *, own_id: str
     ) -> tuple[Told, ...]:
-        """Return what compilers tell of `patch` on `commit`; `ask` them unless that is kept, by the same compilers, on the same
-        machine.
+        """Return what compilers tell of `patch` on `commit`; `ask` them unless that is kept, by the same code and compilers, on
+        the same machine.
         """
         if self._answers is None:
             return ask()
@@ -134,11 +134,11 @@ class RuleLookup:
             self._answers.keep_whole(self._whole(commit, patch), answer)
 
     def _whole(self, commit: str, patch: bytes) -> tuple[object, ...]:
-        return ("the whole answer", self._code(), *self._question(commit, patch, None, ""))
+        return ("the whole answer", *self._question(commit, patch, None, ""))
 
     def _question(self, commit: str, patch: bytes, judges: Sequence[str] | None, own_id: str) -> tuple[object, ...]:
         compilers = {name: self._installed(name) for name in COMPILERS}
-        asked = (commit, hashlib.sha256(patch).hexdigest(), own_id, judges, compilers, self._assumed)
+        asked = (self._code(), commit, hashlib.sha256(patch).hexdigest(), own_id, judges, compilers, self._assumed)
         return (*asked, dict(self._machine()))
 
     def candidates(self, commit: str, candidate: Candidate) -> tuple[Record, ...]:

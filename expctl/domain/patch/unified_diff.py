@@ -11,6 +11,8 @@ HEADER = re.compile(rb"^(?:diff --git |--- )", re.MULTILINE)
 HUNK = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@")
 NOTHING = "/dev/null"
 STRIPPED = ("a/", "b/", "./", "/")  # git removes the first part, whatever it is
+# `diff --git i/kernel.h w/kernel.h`, by git's setting diff.mnemonicPrefix
+MNEMONIC = re.compile(r"diff --git ([ciow12]/)(\S+) (?!\1)([ciow12]/)\2")
 UNFIT = ("", ".", "..")  # parts of a path that git takes in no patch
 
 
@@ -58,10 +60,12 @@ def parse_diff(patch: bytes) -> tuple[FileDiff, ...]:
     files: list[FileDiff] = []
     lines = patch.decode(errors="replace").split("\n")
     old, at = "", 0
+    named = [found for line in lines if (found := MNEMONIC.fullmatch(line))]
+    stripped = (*STRIPPED, *{prefix for found in named for prefix in (found[1], found[3])})
     while at < len(lines):
         line = lines[at]
         if line.startswith("--- ") and at + 2 < len(lines) and lines[at + 1].startswith("+++ "):
-            old, new = _path(line), _path(lines[at + 1])
+            old, new = _path(line, stripped), _path(lines[at + 1], stripped)
             hunks, at = _hunks(lines, at + 2)
             files.append(FileDiff(old=old, new=new, hunks=tuple(hunks)))
         else:
@@ -142,11 +146,11 @@ def _place(lines: list[str], hunk: Hunk, wanted: int, least: int) -> int | None:
     return min(found, key=lambda at: abs(at - wanted), default=None)
 
 
-def _path(line: str) -> str:
+def _path(line: str, stripped: tuple[str, ...]) -> str:
     name = line[4:].split("\t")[0].rstrip("\r")
     if name.startswith('"') and name.endswith('"'):
         name = name[1:-1]
-    return "" if name == NOTHING else name.partition("/")[2] if name.startswith(STRIPPED) else name
+    return "" if name == NOTHING else name.partition("/")[2] if name.startswith(stripped) else name
 
 
 def _hunks(lines: list[str], at: int) -> tuple[list[Hunk], int]:

@@ -2,7 +2,10 @@
 
 import re
 
-ERROR = re.compile(r"^(?:.*?:\d+(?::\d+)?: )?(?:fatal )?error: (.*)$", re.MULTILINE)
+# `stage.h:17:38: error: ...` of clang, `stage.h(17): error: ...` of nvcc
+ERROR = re.compile(r"^(?:.*?(?::\d+(?::\d+)?: |\(\d+\): ))?(?:fatal )?error(?: #[\w-]+)?: (.*)$", re.MULTILINE)
+NAMELESS = "it does not compile"
+"""The fault where the compiler's words are not understood. It may be any, so it makes no two changes the same."""
 INSTANTIATED = re.compile(r"note: in instantiation of (?:[\w ]*?(?:function|class|member)[\w ]*) '([^']*)'")
 VIABLE = re.compile(r"note: (candidate .*)$", re.MULTILINE)
 REQUIREMENT = re.compile(r" due to requirement '[^']*'")

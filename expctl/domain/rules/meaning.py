@@ -14,6 +14,8 @@ from typing import NamedTuple
 
 from msgspec import Struct, field
 
+from expctl.domain.rules.compile_fault import NAMELESS
+
 NEAR_PERCENT = 50
 """From this likeness on, a change is shown as close to a rejected one: docs/RULES.md has the figures."""
 
@@ -132,12 +134,12 @@ def comparable(one: CompiledChange, other: CompiledChange) -> tuple[CompiledChan
 
 def likeness(rejected: Changes, candidate: Changes) -> Likeness:
     """Compare two changes on the targets for which both were compiled. They are the same if some target shows one change in
-    both, and none shows a difference. A change that doesn't compile is the same as another one with its fault.
+    both, and none shows a difference. A change that doesn't compile is the same as another one with its fault on one target.
     """
     both = [(rejected[name], candidate[name]) for name in rejected if name in candidate]
-    faults = {one.fault for one, _ in both} - {""}
-    if faults:
-        return Likeness.SAME if any(other.fault in faults for _, other in both) else Likeness.OTHER
+    if any(one.fault for one, _ in both):
+        same = any(one.fault == other.fault and one.fault not in ("", NAMELESS) for one, other in both)
+        return Likeness.SAME if same else Likeness.OTHER
     answers = [
         Likeness.SAME if one.deeds == other.deeds and not other.fault else Likeness.OTHER
         for one, other in both

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from expctl.ports.rules import Rulebook
 
 FREE = "free: no do-not-repeat rule knows this change"
+UNKNOWN = "unknown: it does not fit HEAD, so what it compiles to was not compared; no rule knows the lines that it adds"
 
 
 def whole_answer(rulebook: Rulebook, commit: str, patch: bytes, precondition: str, where: str) -> Answer:
@@ -51,9 +52,9 @@ def whole_answer(rulebook: Rulebook, commit: str, patch: bytes, precondition: st
         if changed
     ]
     lines += [f"free: {match.record.id} matches ({match.level}), let through for: {one_line(precondition)}" for match in closed]
-    lines = lines or [FREE]
+    lines = lines or [UNKNOWN if misfits else FREE]
     lines += [f"note: close to {each.record.id} ({each.percent} %), {one_line(evidence(each.record), 160)}" for each in near]
-    lines += [f"note: it does not fit {one_line(path)} as it is in HEAD; its own lines alone were compared" for path in misfits]
+    lines += [f"note: it does not fit {one_line(path)} as it is in HEAD; git apply --check says where" for path in misfits]
     said = vars(refusal(closed[0], "", *closed[1:])) if refused else {}
     return Answer(
         facts={"refused": refused, "matches": matched, "near": close, "misfits": misfits},

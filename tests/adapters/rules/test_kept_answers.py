@@ -69,6 +69,7 @@ def test_what_is_kept_is_not_asked_again(tmp_path: Path) -> None:
         {"own_id": "P2"},
         {"machine": "another"},
         {"assumed": "1"},
+        {"code": "edited"},
         {"now": FakeCircumstances(versions={"ziglang": "0.17.0"})},
         {"now": FakeCircumstances(versions={"ziglang": "0.16.0"}, judges=frozenset({"gfx1151"}))},
     ],

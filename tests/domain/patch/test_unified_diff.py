@@ -106,3 +106,12 @@ def test_a_damaged_patch_is_told_from_one_that_does_not_fit(patch: bytes, fault:
 )
 def test_what_is_no_patch_at_all_is_said(patch: bytes | None, said: str) -> None:
     assert no_diff(patch) == said
+
+
+def test_gits_mnemonic_prefixes_are_no_folders() -> None:
+    hunk = "@@ -1 +1 @@\n-a\n+b\n"
+    one = f"diff --git i/src/a.h w/src/a.h\n--- i/src/a.h\n+++ w/src/a.h\n{hunk}"
+    new = "diff --git i/src/b.h w/src/b.h\nnew file mode 100644\n--- /dev/null\n+++ w/src/b.h\n@@ -0,0 +1 @@\n+b\n"
+    assert [(each.old, each.new) for each in parse_diff(f"{one}{new}".encode())] == [("src/a.h", "src/a.h"), ("", "src/b.h")]
+    plain = f"diff --git c/a.h c/a.h\n--- c/a.h\n+++ c/a.h\n{hunk}"
+    assert [each.path for each in parse_diff(plain.encode())] == ["c/a.h"], "a folder named c, and no prefix"

@@ -28,3 +28,9 @@ def test_an_error_that_says_all_needs_no_place() -> None:
     other = "b.h:7:2: error: '__builtin_x' needs target feature gfx1250-insts\n"
     assert compile_fault(one) == compile_fault(other) == "'__builtin_x' needs target feature gfx1250-insts"
     assert compile_fault("warning: nothing\n") == ""
+
+
+def test_nvccs_errors_are_read_too() -> None:
+    said = 'kernel/hip/stage.h(17): error: expected a ";"\n    Piece b[2];\n    ^\n\n1 error detected.\n'
+    assert compile_fault(said) == 'expected a ";"'
+    assert compile_fault(said.replace("error:", "error #65-D:").replace("17", "9")) == 'expected a ";"'

@@ -1,5 +1,6 @@
 """Two changes are the same by what they do to functions; close ones share most of what they add and remove."""
 
+from expctl.domain.rules.compile_fault import NAMELESS
 from expctl.domain.rules.meaning import Compiled, CompiledChange, Likeness, likeness, near_percent
 
 
@@ -56,6 +57,10 @@ def test_what_does_not_compile_is_known_by_its_fault() -> None:
     assert likeness({"a": broken}, {"a": also}) is Likeness.SAME
     assert likeness({"a": broken}, {"a": elsewhere}) is Likeness.OTHER
     assert likeness({"a": FASTER}, {"a": broken}) is Likeness.OTHER
+    nameless = change({"f": "1"}, {}, fault=NAMELESS)
+    assert likeness({"a": broken, "b": nameless}, {"a": elsewhere, "b": nameless}) is Likeness.OTHER
+    assert likeness({"a": broken, "b": elsewhere}, {"a": elsewhere, "b": broken}) is Likeness.OTHER
+    assert likeness({"a": broken, "b": nameless}, {"a": also, "b": nameless}) is Likeness.SAME
 
 
 def test_nearness_counts_what_both_add_and_remove() -> None:
