@@ -146,7 +146,7 @@ class HarnessProcess:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.close()
-        self._process.wait(30)
+        self._process.wait(240)
         self._process.stdout.close()
 
 

@@ -197,7 +197,7 @@ def test_a_user_s_commit_meanwhile_is_kept(repository: Foreign, tmp_path: Path) 
     repository.write("notes", "mine\n")
     repository.commit("by the user")
     users = repository.head()
-    assert runner.wait(60) == 0, repository.said()
+    assert runner.wait(240) == 0, repository.said()
     assert repository.git("rev-parse", "HEAD^") == users
     repository.check_nothing_is_left()
 

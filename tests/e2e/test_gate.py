@@ -98,7 +98,7 @@ def test_a_benchmark_in_the_middle_of_a_launch_taints_that_launch_and_no_other(
         with somebody_else(tmp_path):
             time.sleep(NOTICED_S)
         (go / "go").touch()
-        assert runner.wait(60) == 0, repository.said()
+        assert runner.wait(240) == 0, repository.said()
     finally:
         runner.kill()
         runner.wait()
@@ -134,7 +134,7 @@ def test_one_that_never_ends_is_waited_for_and_then_nothing_is_measured(reposito
         wait_until((go / "at").exists, "the second launch")
         with somebody_else(tmp_path) as pid:
             (go / "go").touch()
-            assert runner.wait(60) == 75, repository.said()
+            assert runner.wait(240) == 75, repository.said()
             assert f"(pid {pid}, user" in repository.said()
             assert repository.expctl("run", "P1").status == 75, "and so is the next try"
             assert repository.head() == head
@@ -171,7 +171,7 @@ def test_ten_runners_and_a_user_who_commits(repository: Foreign, long: bool) -> 
             said = other.communicate(timeout=60)
             assert (other.returncode, f"pid {first.pid}" in said[1]) == (75, True), said
         (go / "benchmark").touch()
-        assert first.wait(60) == 0, repository.said()
+        assert first.wait(240) == 0, repository.said()
     finally:
         first.kill()
         first.wait()

@@ -96,7 +96,7 @@ def test_user_goes_to_another_branch_and_commits_during_the_run(repository: Fore
         repository.commit("notes")
         mine = repository.head()
         (go / "benchmark").touch()
-        assert runner.wait(30) == 0, repository.said()
+        assert runner.wait(240) == 0, repository.said()
     finally:
         runner.send_signal(signal.SIGKILL)
         runner.wait()

@@ -69,7 +69,7 @@ def test_a_run_under_way_is_drawn_from_its_journal_which_stays_as_it_is(reposito
     process = repository.start("run", "P1")
     wait_until(lambda: "Measured" in repository.journal("P1"), "the first round")
     os.kill(process.pid, signal.SIGINT)
-    process.wait(20)
+    process.wait(240)
     journal = repository.root / ".git/expctl/journal/P1.jsonl"
     with open(journal, "ab") as file:
         file.write(b'{"seq": 99, "torn')

@@ -117,7 +117,7 @@ def test_ctrl_c_ends_the_queue_and_nothing_is_lost(repository: Foreign, times: i
     wait_until(lambda: "Measured" in repository.journal("P1"), "a round")
     for _ in range(times):
         runner.send_signal(signal.SIGINT)
-    assert runner.wait(20) == 130, repository.said()
+    assert runner.wait(240) == 130, repository.said()
     assert "Traceback" not in repository.said()
     assert (repository.head(), repository.survivors()) == (queued, [])
     repository.concluded("run", "--all")
@@ -253,7 +253,7 @@ def test_proposals_without_an_id_that_come_at_once_get_one_each(repository: Fore
         subprocess.Popen([EXPCTL, *words, title], cwd=repository.root, env=repository.environment, stdin=subprocess.DEVNULL)
         for title in titles
     ]
-    assert [each.wait(60) for each in started] == [0] * 4
+    assert [each.wait(240) for each in started] == [0] * 4
     queued = {each["id"]: each["title"] for each in repository.concluded("queue", "--json").json()["entries"]}
     assert list(queued) == [f"P{number}" for number in range(1, len(set(titles)) + 1)]
     assert set(queued.values()) == set(titles)

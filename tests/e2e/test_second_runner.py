@@ -32,7 +32,7 @@ def test_second_run_is_refused_at_every_step_and_status_answers(repository: Fore
             if step == "test":
                 assert re.search(rf"P1 +test +pid {runner.pid}", repository.concluded("status").out)
             (go / file).touch()
-        assert runner.wait(30) == 0, repository.said()
+        assert runner.wait(240) == 0, repository.said()
     finally:
         runner.kill()
         runner.wait()

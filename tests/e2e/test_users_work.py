@@ -107,7 +107,7 @@ def test_scope_edited_during_the_run_is_not_overwritten(repository: Foreign) -> 
             assert runner.poll() is None, repository.said()
         repository.write("src/total.py", "my next idea\n")
         (go / "benchmark").touch()
-        assert runner.wait(30) == 1, repository.said()
+        assert runner.wait(240) == 1, repository.said()
     finally:
         runner.kill()
         runner.wait()
@@ -130,7 +130,7 @@ def test_commits_made_during_the_run_stay(repository: Foreign) -> None:
         repository.commit("notes of the user")
         mine = repository.head()
         (go / "benchmark").touch()
-        assert runner.wait(30) == 0, repository.said()
+        assert runner.wait(240) == 0, repository.said()
     finally:
         runner.kill()
         runner.wait()

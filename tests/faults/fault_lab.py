@@ -238,7 +238,7 @@ class Lab:
     def __exit__(self, *_: object) -> None:
         if self._server.stdin is not None:
             self._server.stdin.close()
-        self._server.wait(10)
+        self._server.wait(240)
         if self._server.stdout is not None:
             self._server.stdout.close()
         self._clear()

@@ -71,7 +71,7 @@ runner = repository.start("run", "P1")
 wait_until(lambda: repository.step() == "test", "the test")
 fill()
 (go / "test").touch()  # a name needs no room
-status = runner.wait(60)
+status = runner.wait(240)
 refused(status, (folder / "home/said").read_text())
 assert repository.journal("P1") == ["Begun", "Pinned", "Built", "Built"]
 (folder / "ballast").unlink()

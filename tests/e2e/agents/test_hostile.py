@@ -192,7 +192,7 @@ def test_lines_that_are_no_messages_do_not_end_the_server(repository: Foreign) -
             answer = json.loads(line)
             answers[answer.get("id")] = answer
         server.stdin.close()
-        assert server.wait(20) == 0
+        assert server.wait(240) == 0
     assert "error" in answers[2]
     assert answers[3]["result"]["isError"] is True
     assert answers[4]["result"]["structuredContent"]["queue"] == []

@@ -25,7 +25,7 @@ def measuring(repository: Foreign, *words: str, go: Path | None = None) -> Itera
         wait_until(lambda: repository.step() == "measure" and repository.survivors(), "the benchmark")
         yield go
         (go / "benchmark").touch()
-        assert runner.wait(60) == 0, repository.said()
+        assert runner.wait(240) == 0, repository.said()
     finally:
         runner.kill()
         runner.wait()
@@ -84,7 +84,7 @@ def test_four_who_commit_at_once_take_turns(repository: Foreign) -> None:
     repository.git("diff", f"--output={repository.home / 'patch'}")
     names = [f"P{number}" for number in range(1, 5)]
     at_once = [repository.start("new", name, "--patch", str(repository.home / "patch")) for name in names]
-    assert [each.wait(60) for each in at_once] == [0] * 4, repository.said()
+    assert [each.wait(240) for each in at_once] == [0] * 4, repository.said()
     subjects = repository.git("log", "--format=%s", "-4").splitlines()
     assert sorted(subject.split(":")[0] for subject in subjects) == [f"Propose {name}" for name in names]
     assert repository.git("status", "--porcelain") == "M src/total.py"
@@ -166,7 +166,7 @@ def test_ctrl_c_beside_and_the_next_one_goes_on_there(repository: Foreign) -> No
     (go / "benchmark").touch()
     wait_until(lambda: "Measured" in repository.journal("P1"), "a round")
     runner.send_signal(signal.SIGINT)
-    assert runner.wait(20) == 130, repository.said()
+    assert runner.wait(240) == 130, repository.said()
     repository.concluded("run", "--all", "--branch", "night")
     subjects = repository.git("log", "--format=%s", "night").splitlines()
     assert [subject.split(":")[0] for subject in subjects[:2]] == ["P1 KEEP on here", "P1"]

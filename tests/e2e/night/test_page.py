@@ -38,7 +38,7 @@ class Viewer:
 
     def end(self) -> int:
         self.process.send_signal(signal.SIGINT)
-        return self.process.wait(timeout=20)
+        return self.process.wait(timeout=240)
 
 
 def says(viewer: Viewer, pattern: str) -> Callable[[], bool]:

@@ -103,7 +103,7 @@ class Terminal:
         deadline = time.monotonic() + at_most_s
         while self._read():
             assert time.monotonic() < deadline, f"still there after {at_most_s:g} s; the screen:\n{self.text()}"
-        return self.process.wait(10)
+        return self.process.wait(240)
 
     def press_ctrl_c(self) -> None:
         """Send what a keyboard sends; the terminal makes a signal of it."""
