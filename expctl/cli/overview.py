@@ -54,6 +54,7 @@ OPTIONS = {
     "--install-completion": "Complete commands, options and ids in this shell.",
     "--show-completion": "Print the script that would be installed for that.",
 }
+NOT_INSTALLED = "Not installed (these add it, in the environment of expctl)"
 EXTRAS = {
     "cpu": (("ziglang", "elftools", "numpy"), "Compiles kernels where no ROCm or CUDA is."),
     "harness": (("numpy", "elftools"), "Runs a harness of your own (expctl.harness)."),
@@ -81,4 +82,4 @@ def overview_lines(verbs: Container[str], installed: Callable[[str], object]) ->
     lines += ["", "Options", *(f"  {option:<20}  {sentence}" for option, sentence in OPTIONS.items())]
     absent = {extra: use for extra, (modules, use) in EXTRAS.items() if not all(map(installed, modules))}
     missing = [f"  pip install 'expctl[{extra}]'".ljust(32) + use for extra, use in absent.items()]
-    return [*lines, "", "Not installed (adds it to the environment that expctl is in)", *missing] if missing else lines
+    return [*lines, "", NOT_INSTALLED, *missing] if missing else lines

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from expctl.cli.app import VERBS, application, main
-from expctl.cli.overview import EXTRAS, GROUPS, SENTENCES, overview_lines
+from expctl.cli.overview import EXTRAS, GROUPS, NOT_INSTALLED, SENTENCES, overview_lines
 
 EXPCTL = [sys.executable, "-m", "expctl"]
 
@@ -50,10 +50,10 @@ def test_the_help_leaves_out_verbs_and_groups_that_are_absent() -> None:
 
 def test_the_help_names_the_extras_that_are_absent() -> None:
     lines = overview_lines(VERBS, lambda module: module not in ("elftools", "optuna"))
-    begin = lines.index("Not installed")
+    begin = lines.index(NOT_INSTALLED)
     assert [line.split("'")[1] for line in lines[begin + 1 :]] == ["expctl[cpu]", "expctl[harness]", "expctl[sweep]"]
     assert max(map(len, lines)) <= 80
-    assert "Not installed" not in overview_lines(VERBS, bool)
+    assert NOT_INSTALLED not in overview_lines(VERBS, bool)
 
 
 def test_the_extras_bring_the_modules_that_are_looked_for() -> None:
