@@ -147,8 +147,8 @@ def test_what_a_newer_expctl_wrote_needs_an_upgrade_and_nothing_else(repository:
     repository.commit("another version of expctl")
     found = wrong(repository)
     assert {name: mend.partition(" (")[0] for name, mend in found.items() if name != "ledger"} == {
-        "proposals": "upgrade expctl",
-        "records": "upgrade expctl",
+        "proposals": "upgrade expctl from its repository",
+        "records": "upgrade expctl from its repository",
     }
 
 
