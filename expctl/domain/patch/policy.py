@@ -47,15 +47,26 @@ def patch_faults(patch: bytes, limits: PatchLimits) -> list[str]:
 
 
 def tree_faults(
-    files: Sequence[ChangedFile], scope: tuple[str, ...], limits: PatchLimits, names: Sequence[str] = ()
+    files: Sequence[ChangedFile],
+    scope: tuple[str, ...],
+    limits: PatchLimits,
+    names: Sequence[str] = (),
+    tables: tuple[str, ...] = (),
 ) -> list[str]:
     """Return one sentence for each fault of a patch that changes `files`; empty if it is allowed. `scope` are the folders that
-    it may touch, `names` the paths of all files in them after the patch.
+    it may touch, but for `tables`, the folders that `expctl tune` writes; `names` are the paths of all files in `scope` after
+    the patch.
     """
     if not files:
         return ["the patch changes nothing"]
     found = [fault for file in files for fault in _file_faults(file, scope)]
     known = {file.path for file in files}
+    found += [
+        f"{file.path} is a table of configs: both sides are measured with the baseline's, so this would land unmeasured; leave "
+        "it out, and run expctl tune afterwards"
+        for file in files
+        if inside(file.path, tables)
+    ]
     found += [
         f"{path} differs from {other} only in case, accents or character width, which some file systems ignore"
         for path, other in _alike(names, known)

@@ -172,7 +172,9 @@ def check_patch(workspace: Workspace, protocol: Protocol, base: str, queued: Que
             hint=again if proposed else "make the change in the work tree instead, then expctl new --from-diff",
         )
     names = [path for folder in protocol.scope for path in workspace.list_files(tree, folder)]
-    _refuse_unfit(tree_faults(workspace.changed_files(base, tree), protocol.scope, protocol.patch, names), protocol, where)
+    tables = tuple(target.tune.tables for target in protocol.targets.values() if target.tune is not None)
+    faults = tree_faults(workspace.changed_files(base, tree), protocol.scope, protocol.patch, names, tables)
+    _refuse_unfit(faults, protocol, where)
     return tree
 
 

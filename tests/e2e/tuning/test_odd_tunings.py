@@ -1,10 +1,11 @@
 """`expctl tune` asked for what makes no sense, and tunings that were left unfinished."""
 
+import json
 import signal
 from pathlib import Path
 
 from tests.e2e.foreign import Foreign, wait_until
-from tests.e2e.tuning.conftest import SHAPES, TABLES
+from tests.e2e.tuning.conftest import SHAPES, TABLES, WIDE
 from tests.refusals import printed_code
 
 
@@ -94,3 +95,14 @@ def test_what_is_asked_has_to_make_sense(tuned: Foreign) -> None:
     assert not (tuned.root / ".git/expctl/tune").exists()
     tuned.edit_protocol(f"tables: {TABLES}", "tables: elsewhere/cpu/hip/gemm/scaled_mm_a16w8_e5m2")
     assert printed_code(tuned.expctl("tune").err) == "tune-not-described"
+
+
+def test_a_patch_that_brings_tables_of_its_own_is_refused_because_neither_side_would_be_timed_with_them(tuned: Foreign) -> None:
+    tuned.write(f"{TABLES}/DEFAULT.json", json.dumps({"any": WIDE}))
+    tuned.commit("a table by hand")
+    tuned.write(f"{TABLES}/DEFAULT.json", json.dumps({"any": "build"}))
+    refused = tuned.expctl("new", "P1", "--from-diff", "--title", "No table", "--hypothesis", "The build chooses better.")
+    assert refused.status == 1
+    assert "patch-not-allowed" in refused.err
+    assert f"{TABLES}/DEFAULT.json is a table of configs" in refused.err
+    assert "expctl tune" in refused.err
