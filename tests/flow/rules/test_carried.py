@@ -9,7 +9,9 @@ from expctl.domain.rules.match_levels import Level
 from expctl.domain.rules.meaning import Compiled, Version, Wanted
 from expctl.flow.rules.by_meaning import rejected_compiled
 from expctl.flow.rules.repeat_check import matching_rules
+from expctl.flow.rules.trial import try_rule
 from expctl.flow.run.experiment import run_experiment
+from expctl.views.rules import trial_lines
 from tests.fakes.rules import FakeRulebook
 from tests.fakes.stage import PROTOCOL, Stage, patch_to
 
@@ -86,3 +88,16 @@ def test_what_is_compiled_before_any_change_is_the_carried_patch() -> None:
     made.merged = None
     versions = {each.version for each in rejected_compiled(made, head, made.now)}
     assert versions == {Version(record.base), Version(record.base, REJECTED)}
+
+
+def test_a_rule_is_tried_where_its_patch_is_carried() -> None:
+    made, head, record = book(CARRIED)
+    tried = trial_lines(try_rule(made, head, record))
+    assert tried[1:3] == [
+        "    patch      no longer fits HEAD, but a merge carries it there",
+        "    compiled   for cpu: changes 1 function",
+    ]
+    made.merged = None
+    lines = trial_lines(try_rule(made, head, record))
+    assert lines[1] == "    patch      no longer fits HEAD"
+    assert not any("for cpu" in line for line in lines)
