@@ -167,3 +167,18 @@ class Strict(Compilers):
 
 def test_what_does_not_compile_is_not_two_changes() -> None:
     assert combined(b"both", A, b"instead", compilers=Strict()) == []
+
+
+class WithoutMacro(Compilers):
+    """What makes `a` of `unless` in all configs, and nothing in one alone, which is built with a macro."""
+
+    def _one(self, wanted: Wanted) -> Compiled | None:
+        if wanted.version.patch == b"unless":
+            wanted = wanted._replace(version=wanted.version._replace(patch=b"" if wanted.alone else A))
+        return super()._one(wanted)
+
+
+def test_a_change_for_builds_without_the_macro_of_a_config_is_asked_of_all() -> None:
+    made = WithoutMacro(of_configs().protocol)
+    assert resemblance(made, change(A), change(b"unless"), ["cpu"]).level is Level.MEANING
+    assert resemblance(made, change(B), change(b"unless"), ["cpu"]).level is None
