@@ -60,7 +60,8 @@ def why_lines(record: Record, state: RuleState, files: Sequence[str]) -> list[st
 def trial_lines(tried: Trial) -> list[str]:
     """Return what a rule can do on HEAD as lines."""
     fits = {None: "there is none: the rule was kept in words", True: "fits HEAD", False: "no longer fits HEAD"}
-    lines = [f"{tried.id}  {'can refuse a repeat' if tried.refuses else 'refuses nobody'}", *_row("patch", fits[tried.fits])]
+    patch = f"{fits[tried.fits]}{', but a merge carries it there' if tried.carried else ''}"
+    lines = [f"{tried.id}  {'can refuse a repeat' if tried.refuses else 'refuses nobody'}", *_row("patch", patch)]
     lines += [line for name, said in tried.compiled for line in _row("compiled", f"for {name}: {said}")]
     lines += _row("checked", f"of its words {tried.words}" if tried.words else "")
     lines += _row("known by", ", ".join(tried.levels) or "readers alone")

@@ -83,6 +83,9 @@ class FakeRulebook:
     def rejected_patch(self, commit: str, experiment: str) -> bytes | None:  # noqa: ARG002
         return None
 
+    def carried(self, commit: str, base: str, patch: bytes) -> bytes | None:  # noqa: ARG002
+        return None
+
     def meanings(self, commit: str) -> None:  # noqa: ARG002
         return None
 

@@ -1,6 +1,5 @@
 """Make the patch of an experiment that sets options alone."""
 
-import difflib
 from collections.abc import Sequence
 
 from msgspec import Struct
@@ -9,6 +8,7 @@ from msgspec.structs import replace
 from expctl.adapters.git.reader import GitReader
 from expctl.adapters.steps.options_file import NONE, options_of, options_text
 from expctl.domain.errors import Misused, Refused
+from expctl.domain.patch.written_diff import difference
 from expctl.domain.protocol.model import Protocol
 from expctl.domain.protocol.options import Options, option_faults
 
@@ -78,13 +78,4 @@ def options_patch(git: GitReader, protocol: Protocol, commit: str, wanted: Wante
             where=f"{rule.file} in {commit[:10]}",
             hint="expctl new --env NAME=VALUE with another value",
         )
-    return _difference(rule.file, before, options_text(after))
-
-
-def _difference(path: str, before: bytes | None, after: bytes) -> bytes:
-    old, new = (text.decode().splitlines(keepends=True) for text in (before or b"", after))
-    name = f"a/{path}" if before is not None else "/dev/null"
-    lines = list(difflib.unified_diff(old, new, name, f"b/{path}"))
-    added = [] if before is not None else ["new file mode 100644\n"]
-    ended = (line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
-    return "".join([f"diff --git a/{path} b/{path}\n", *added, *ended]).encode()
+    return difference(rule.file, before, options_text(after))

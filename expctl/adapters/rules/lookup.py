@@ -163,6 +163,12 @@ class RuleLookup:
         """Return the patch of an experiment; None if it has none."""
         return self._git.read_file(commit, f"experiments/{experiment}/change.patch")
 
+    def carried(self, commit: str, base: str, patch: bytes) -> bytes | None:
+        """Return the patch that changes `commit` as `patch` changes `base`, by a three-way merge; None where there is none."""
+        from expctl.adapters.rules.carried import carried
+
+        return carried(self._git, commit, base, patch)
+
     def meanings(self, commit: str) -> Meanings | None:
         """Return what compiles versions of the sources by the protocol of `commit`; None if nothing does."""
         if commit not in self._meanings and self._compilers is not None:

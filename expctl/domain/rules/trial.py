@@ -10,13 +10,14 @@ from expctl.domain.rules.words import CheckedWords
 
 
 class Trial(Struct, frozen=True, kw_only=True):
-    """What a rule can do at a commit. `fits`: does its patch apply (None: there is none). `compiled` says by target what the
-    patch does there now. `words` are what is checked of its text, `lapses` changed conditions, `void` patterns that refuse
-    nobody. `levels` are those at which it can refuse a change.
+    """What a rule can do at a commit. `fits`: does its patch apply (None: there is none). `carried`: it doesn't, but a merge
+    makes one of it that does. `compiled` says by target what the patch does there now. `words` are what is checked of its text,
+    `lapses` changed conditions, `void` patterns that refuse nobody. `levels` are those at which it can refuse a change.
     """
 
     id: str
     fits: bool | None
+    carried: bool
     compiled: tuple[tuple[str, str], ...]
     words: CheckedWords | None
     lapses: tuple[ChangedCondition, ...]

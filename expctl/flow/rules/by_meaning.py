@@ -1,6 +1,7 @@
 """Compare a change with rejected ones by what compilers make of them, before anything is built.
 
-Each rejected patch is compiled on the state that the new one is for, or on its own where it no longer fits.
+Each rejected patch is compiled on the state that the new one is for. One that no longer fits it is carried there by a three-way
+merge, or, where that is in conflict, compiled on its own.
 """
 
 from __future__ import annotations
@@ -105,8 +106,11 @@ def _judges(meanings: Meanings, record: Record) -> tuple[str, ...]:
 
 
 def _pair(rulebook: Rulebook, commit: str, record: Record, old: bytes) -> Pair:
-    start = record.base if rulebook.misfits(commit, old) else commit
-    return Pair(before=Version(start), after=Version(start, old))
+    start, patch = commit, old
+    if rulebook.misfits(commit, old):
+        carried = rulebook.carried(commit, record.base, old)
+        start, patch = (record.base, old) if carried is None else (commit, carried)
+    return Pair(before=Version(start), after=Version(start, patch))
 
 
 def _combined(meanings: Meanings, rejected: Sequence[Rejected], candidate: Pair) -> tuple[Match, ...]:

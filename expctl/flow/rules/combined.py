@@ -68,13 +68,15 @@ def _two(rejected: Sequence[tuple[Pair, str]], candidate: Pair, shares: Sequence
 
 
 def _shares(meanings: Meanings, rejected: Sequence[tuple[Pair, str]], candidate: Pair, seen: Seen) -> list[Share]:
-    """Return how much of each rejected change `candidate` does, in percent, its position, and both as they are `seen`."""
+    """Return how much of each rejected change `candidate` does, in percent, its position, and both as they are `seen`; not
+    where one doesn't compile, which would pass for a change that removes all instructions.
+    """
     told = (
         (at, seen(meanings, old, candidate, target))
         for at, (old, target) in enumerate(rejected)
         if old.before == candidate.before
     )
-    return [(share_percent(*both), at, both) for at, both in told if both is not None]
+    return [(share_percent(*both), at, both) for at, both in told if both and not any(each.fault for each in both)]
 
 
 def _is_closer(found: Both | None, apart: Fraction) -> bool:

@@ -129,13 +129,17 @@ def seen_by_kernel(
 
 def _look(meanings: Meanings, rejected: Pair, candidate: Pair, target: str) -> Look | None:
     """Compare two changes by one config of `target`; None where none can be built alone, or it doesn't tell: the state before
-    doesn't compile, nothing is changed there, or neither compiles any more.
+    doesn't compile, nothing is changed there, or neither compiles any more. Nor does it where `candidate` changes nothing in a
+    config alone, which is built with a macro that the whole hasn't: the change may be for builds without it.
     """
     if not compiles_in_part(meanings.protocol.targets[target]):
         return None
     found = quickly_seen(meanings, rejected, candidate, target)
     answer = answer_of({target: found}) if found is not None else Likeness.SILENT
     if found is None or answer is Likeness.SILENT:
+        return None
+    is_config = first_alone(meanings.protocol.targets[target]) is not None
+    if is_config and not found[1].functions and not found[1].fault:
         return None
     if any(each.fault for each in found):
         return Look(True, 0) if answer is Likeness.OTHER and not all(each.fault for each in found) else None

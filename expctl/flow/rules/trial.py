@@ -23,13 +23,16 @@ def try_rule(rulebook: Rulebook, commit: str, record: Record) -> Trial:
     patch = rulebook.rejected_patch(commit, record.id)
     misfits = rulebook.misfits(commit, patch) if patch else None
     fits = None if misfits is None else not misfits
+    carried = rulebook.carried(commit, record.base, patch) if patch and misfits else None
+    placed = patch if fits else carried
     void = void_patterns(record, now)
     forbids = record.rule.forbids if record.rule is not None else ()
     lost = {Level.PATTERN} if forbids and len(void) == len(forbids) else set()
     return Trial(
         id=record.id,
         fits=fits,
-        compiled=_compiled(rulebook, commit, record, patch) if patch and fits else (),
+        carried=carried is not None,
+        compiled=_compiled(rulebook, commit, record, placed) if placed else (),
         words=checked_words(record.rule) if record.rule is not None else None,
         lapses=changed_conditions(record, now),
         void=tuple(void.items()),

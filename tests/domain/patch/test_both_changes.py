@@ -21,3 +21,11 @@ BEFORE = "a\nb\nc\nd\n"
 )
 def test_both_changes_of_one_text(one: str, other: str, both: str | None) -> None:
     assert with_both(BEFORE, one, other) == both
+
+
+def test_a_long_table_of_one_line_is_not_compared() -> None:
+    def table(rows: int, *, last: str) -> str:
+        return "0,\n" * rows + last
+
+    assert with_both(table(100, last="a"), table(100, last="b"), "1,\n" + table(100, last="a")) == "1,\n" + table(100, last="b")
+    assert with_both(table(3000, last="a"), table(3000, last="b"), "1,\n" + table(3000, last="a")) is None

@@ -20,6 +20,7 @@ DOES: Mapping[bytes, Mapping[str, int]] = {
     A: {"add": 1, "mul": 4},
     B: {"add": 1, "store": 4},
     C: {"add": 1, "fence": 4},
+    b"instead": {"store": 1},
     b"a\nb": {"add": 1, "mul": 4, "store": 4},
     b"both": {"add": 1, "mul": 4, "store": 4},
     b"both and more": {"add": 1, "mul": 4, "store": 4, "fence": 4},
@@ -154,3 +155,30 @@ def test_a_target_that_is_built_for_one_config_is_asked_at_once() -> None:
     made = of_configs("-DCONFIG=1,2")
     assert resemblance(made, change(A), change(B), ["cpu"]).level is None
     assert {each.alone for each in made.asked} == {False}
+
+
+class Strict(Compilers):
+    """What doesn't compile `a`, whatever is beside it; its words are those for another mistake, `both`, too."""
+
+    def _one(self, wanted: Wanted) -> Compiled | None:
+        wrong = {A, b"both"} & {wanted.version.patch, wanted.version.beside}
+        return Compiled(fault="no operator matches") if wrong else super()._one(wanted)
+
+
+def test_what_does_not_compile_is_not_two_changes() -> None:
+    assert combined(b"both", A, b"instead", compilers=Strict()) == []
+
+
+class WithoutMacro(Compilers):
+    """What makes `a` of `unless` in all configs, and nothing in one alone, which is built with a macro."""
+
+    def _one(self, wanted: Wanted) -> Compiled | None:
+        if wanted.version.patch == b"unless":
+            wanted = wanted._replace(version=wanted.version._replace(patch=b"" if wanted.alone else A))
+        return super()._one(wanted)
+
+
+def test_a_change_for_builds_without_the_macro_of_a_config_is_asked_of_all() -> None:
+    made = WithoutMacro(of_configs().protocol)
+    assert resemblance(made, change(A), change(b"unless"), ["cpu"]).level is Level.MEANING
+    assert resemblance(made, change(B), change(b"unless"), ["cpu"]).level is None
