@@ -18,6 +18,7 @@ class Flaw(StrEnum):
     REUSED_ID = "id used twice"
     STALE = "stale section"
     KEPT_REGRESSION = "kept regression"
+    REJECTED_GAIN = "rejected gain"
     NOT_FLAT = "called flat, but it isn't"
     CONFOUNDED = "confounded"
 

@@ -230,20 +230,23 @@ def _compare(row: Row, figure: Figure, of: str, before: Figure, known: Mapping[s
             yield Remark(flaw=Flaw.UNIT_SLIP, line=row.line, rows=(row.label,), text=text)
         return
     worse = worse_by(figure, before, known)
-    told = f"{row.change} {row.results()} {row.why}"
-    if HOW_SURE.search(told) or any(KEPT_FOR.search(each.words) for each in row.rulings):
-        return  # the row says how sure it is, or for what else it was kept
-    if worse < LEAST or (worse < 2 * FLAT_PERCENT and (FLAT.search(told) or NO_GAIN.search(told) or AS_GOOD.search(told))):
-        return
-    if CORRECTED.search(f"{row.change} {row.results()} {row.why}"):
-        return  # kept for what is right, not for what is fast
-    if worse < SMALL and EXPLAINED.search(f"{row.change} {row.results()} {row.why}"):
+    if is_excused(row, worse):
         return
     if worse > 0:
         text = (
             f"kept with {figure.text}{at}, {worse:.1f} % worse than {before.text} {of}; no interval says whether that is noise"
         )
         yield Remark(flaw=Flaw.KEPT_REGRESSION, line=row.line, rows=(row.label,), text=text)
+
+
+def is_excused(row: Row, worse: float) -> bool:
+    """Return whether a kept row that is `worse` percent worse says how sure it is, or for what else it was kept."""
+    told = f"{row.change} {row.results()} {row.why}"
+    if HOW_SURE.search(told) or CORRECTED.search(told) or any(KEPT_FOR.search(each.words) for each in row.rulings):
+        return True
+    if worse < LEAST or (worse < 2 * FLAT_PERCENT and (FLAT.search(told) or NO_GAIN.search(told) or AS_GOOD.search(told))):
+        return True
+    return worse < SMALL and EXPLAINED.search(told) is not None
 
 
 def worse_by(figure: Figure, before: Figure, known: Mapping[str, Better]) -> float:

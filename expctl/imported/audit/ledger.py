@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from expctl.imported.audit.comparisons import confounded, kept_regressions, not_flat
+from expctl.imported.audit.deciding import against_the_deciding_column
 from expctl.imported.audit.noise import Noise, noise_remarks, stated_noise
 from expctl.imported.audit.stale import reused_ids, stale_sections
 from expctl.imported.document import Document, Row
@@ -40,13 +41,17 @@ def audit(
     benchmarks = _benchmarks(document)
     compared = [row for row in rows if row.table not in benchmarks]
     threshold = min(max((each.percent for each in stated), default=least), least)
+    unread = _unread(document, rows)
+    worse = tuple(kept_regressions(compared, possible, known, unread))
+    asked = {each.line for each in worse}
     found = [
         *_figure_remarks(document, rows, figures, limits, unit),
         *(
             Remark(flaw=Flaw.NOISE, line=row.line, rows=(row.label,), text=text)
             for row, text in noise_remarks(compared, possible, stated, fallback_noise, known)
         ),
-        *kept_regressions(compared, possible, known, _unread(document, rows)),
+        *worse,
+        *(each for each in against_the_deciding_column(document, compared, unread) if each.line not in asked),
         *not_flat(rows, possible, threshold),
         *confounded(rows),
         *reused_ids(document, rows),
