@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from expctl.imported.audit.arithmetic import misstated
 from expctl.imported.audit.comparisons import confounded, kept_regressions, not_flat
 from expctl.imported.audit.deciding import against_the_deciding_column
 from expctl.imported.audit.noise import Noise, noise_remarks, stated_noise
@@ -52,6 +53,7 @@ def audit(
         ),
         *worse,
         *(each for each in against_the_deciding_column(document, compared, unread) if each.line not in asked),
+        *misstated(document, rows),
         *not_flat(rows, possible, threshold),
         *confounded(rows),
         *reused_ids(document, rows),
