@@ -19,6 +19,8 @@ class Flaw(StrEnum):
     STALE = "stale section"
     KEPT_REGRESSION = "kept regression"
     REJECTED_GAIN = "rejected gain"
+    TWICE = "row entered twice"
+    MISSING = "missing ids"
     NOT_FLAT = "called flat, but it isn't"
     CONFOUNDED = "confounded"
 

@@ -9,6 +9,7 @@ from expctl.imported.audit.arithmetic import misstated
 from expctl.imported.audit.comparisons import confounded, kept_regressions, not_flat
 from expctl.imported.audit.deciding import against_the_deciding_column
 from expctl.imported.audit.noise import Noise, noise_remarks, stated_noise
+from expctl.imported.audit.numbering import entered_twice, inside_ranges, missing_numbers
 from expctl.imported.audit.stale import reused_ids, stale_sections
 from expctl.imported.document import Document, Row
 from expctl.imported.figures import Figure, Quantity, figures_in, figures_of, throughput_unit
@@ -57,6 +58,9 @@ def audit(
         *not_flat(rows, possible, threshold),
         *confounded(rows),
         *reused_ids(document, rows),
+        *inside_ranges(rows),
+        *entered_twice(rows),
+        *missing_numbers(document, rows),
         *stale_sections(document, rows, figures, unit),
     ]
     return tuple(sorted(found, key=lambda remark: (remark.line, remark.flaw)))
