@@ -22,6 +22,7 @@ class Flaw(StrEnum):
     TWICE = "row entered twice"
     MISSING = "missing ids"
     NOT_FLAT = "called flat, but it isn't"
+    OWN_WORDS = "against its own words"
     CONFOUNDED = "confounded"
 
 

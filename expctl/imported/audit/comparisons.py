@@ -38,6 +38,9 @@ CONFOUNDED = re.compile(
     re.IGNORECASE,
 )
 NOT_CONFOUNDED = re.compile(r"\b(?:no|not|without|never|un|same|identical|avoid(?:s|ed)?)\b[^.;,]{0,20}$", re.IGNORECASE)
+# `VRAM over budget`, but not `over budget before`; and `SKIPPED: no build for it` of a crash
+OVER_BUDGET = re.compile(r"(?<!not )\b(?:over|exceed(?:s|ed)|beyond) (?:the |its |our )?(?:\S+ )?budget\b", re.IGNORECASE)
+NEVER_RUN = re.compile(r"(?:^|[:.;—–|-]\s+)(?:SKIPPED|NOT RUN|NEVER RUN|NOT ATTEMPTED)\b")
 FLAT_PERCENT = 2.0
 BASELINE = re.compile(r"\bbaseline|_baseline", re.IGNORECASE)
 NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?(?:e[+-]?\d+)?", re.IGNORECASE)
@@ -203,6 +206,20 @@ def confounded(rows: Sequence[Row]) -> Iterator[Remark]:
                 words = f"'{found[0].strip()}': the figures may not be those of this change alone"
                 yield Remark(flaw=Flaw.CONFOUNDED, line=row.line, rows=(row.label,), text=words)
                 break
+
+
+def against_own_words(rows: Sequence[Row]) -> Iterator[Remark]:
+    """Yield a remark on each row that was kept although it says that it is over a budget, or that counts as a failed run and
+    says that it was never run.
+    """
+    for row in rows:
+        told = f"{row.change}; {row.result}; {row.why}"
+        invalid = all(each.verdict is Verdict.INVALID for each in row.rulings)
+        found = OVER_BUDGET.search(told) if is_kept(row) else NEVER_RUN.search(told) if invalid else None
+        if found:
+            words = found[0].strip(" :.;—–|-")
+            text = f"'{row.rulings[0].words.strip()}', but its own words say '{words}'"
+            yield Remark(flaw=Flaw.OWN_WORDS, line=row.line, rows=(row.label,), text=text)
 
 
 def _pair(figures: Sequence[Figure]) -> tuple[Figure, Figure] | None:

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from expctl.imported.audit.arithmetic import misstated
-from expctl.imported.audit.comparisons import confounded, kept_regressions, not_flat
+from expctl.imported.audit.comparisons import against_own_words, confounded, kept_regressions, not_flat
 from expctl.imported.audit.deciding import against_the_deciding_column
 from expctl.imported.audit.noise import Noise, noise_remarks, stated_noise
 from expctl.imported.audit.numbering import entered_twice, inside_ranges, missing_numbers
@@ -57,6 +57,7 @@ def audit(
         *misstated(document, rows),
         *not_flat(rows, possible, threshold),
         *confounded(rows),
+        *against_own_words(rows),
         *reused_ids(document, rows),
         *inside_ranges(rows),
         *entered_twice(rows),
