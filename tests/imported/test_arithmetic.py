@@ -74,6 +74,14 @@ def test_columns_before_after_and_of_the_change_are_held_against_each_other() ->
     assert remarks("# Log\n| case | before | after | note |\n|---|---|---|---|\n| b | 4.0 ms | 5.0 ms | +52 % |\n") == []
 
 
+def test_numbers_of_any_length_are_read() -> None:
+    long, small = "1" + 5000 * "0", "0." + 400 * "0" + "1"
+    assert (
+        remarks(f"# Log\n- {long} → {small} ms (-12 %), {small} → {long} ms (-12 %)\n- {long} ideas, {long} kept, 1 killed\n")
+        == []
+    )
+
+
 def test_a_printed_number_is_an_interval() -> None:
     assert printed("300", 0.5) == (250, 350)
     assert printed("1,205", 0.5) == (1204.5, 1205.5)

@@ -8,7 +8,7 @@ from expctl.imported.document import Document, Row, Table
 from expctl.imported.remarks import Flaw, Remark
 from expctl.imported.units import Part, part_of_head
 
-NUMBER = r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?"
+NUMBER = r"(?:\d{1,3}(?:,\d{3}){1,4}|\d{1,15})(?!\d)(?:\.\d{1,15})?(?!\d)"
 UNIT = r"(?:[a-zA-Zµμ]+/[a-zA-Z]+|[kKMGT]?i?B|[nuµμm]?s|sec|min|h|bytes|%|[GT]FLOPS|fps|cycles|MIPS)(?![\w/])"
 FRESH = r"(?<![\w.,:/^+\-−–×~≈<>=±])"
 PAIR = (
@@ -35,12 +35,13 @@ MARGIN = 0.05
 AFTER = re.compile(r"\b(?:after|new|now|optimi[sz]ed|candidate)\b", re.IGNORECASE)
 # `21 candidates, 12 survivors (8 landed, 4 open), 10 killed`
 TRIED = re.compile(
-    r"(?<![\w.,%$#-])(\d+)\s+(?:\w+\s+)?(?:experiments?|candidates?|ideas?|attempts?|trials?|optimi[sz]ations|variants?|hypothes[ie]s)\b",
+    r"(?<![\w.,%$#-])(\d{1,6})\s+(?:\w+\s+)?(?:experiments?|candidates?|ideas?|attempts?|trials?|optimi[sz]ations|variants?|hypothes[ie]s)\b",
     re.IGNORECASE,
 )
 KEPT = r"kept|keeps?|landed|accepted|shipped|survivors?|survived|merged"
 ENDED = re.compile(
-    rf"(?<![\w.,%$#-])(\d+)\s+(?:were\s+)?(?:(?P<kept>{KEPT})|rejected|rejects?|discarded|discards?|reverted|reverts?|killed|crash\w*)\b",
+    rf"(?<![\w.,%$#-])(\d{{1,6}})\s+(?:were\s+)?(?:(?P<kept>{KEPT})|rejected|rejects?|discarded|discards?|reverted|reverts?|killed"
+    r"|crash\w*)\b",
     re.IGNORECASE,
 )
 SENTENCE = re.compile(r"(?<!\d)[.](?:\s|$)")
