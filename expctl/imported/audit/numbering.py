@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from expctl.domain.text import one_line
+from expctl.imported.audit.comparisons import REPEATS, is_baseline
 from expctl.imported.document import Document, Row, Table
 from expctl.imported.remarks import Flaw, Remark
 
@@ -19,7 +20,8 @@ GAP_MAX = 10
 
 def entered_twice(rows: Sequence[Row]) -> Iterator[Remark]:
     """Yield a remark on each row that has the change and all figures of an earlier row of its table, one of them with at least
-    four digits. Where more than three rows of a table do, it lists something else.
+    four digits. What says that it was measured again may be alike; and where more than three rows of a table are, it lists
+    something else.
     """
     first: dict[tuple[object, ...], Row] = {}
     again: dict[int, list[tuple[Row, Row]]] = {}
@@ -30,7 +32,8 @@ def entered_twice(rows: Sequence[Row]) -> Iterator[Remark]:
             (len(re.sub(r"\D", "", number).lstrip("0")) for cell in cells for number in re.findall(r"\d*\.\d+", cell)),
             default=0,
         )
-        if earlier is not row and row.change and digits >= DIGITS_MIN:
+        measured_again = is_baseline(row) or REPEATS.search(row.change)
+        if earlier is not row and row.change and digits >= DIGITS_MIN and not measured_again:
             again.setdefault(row.table, []).append((earlier, row))
     for earlier, row in (pair for pairs in again.values() if len(pairs) <= FEW for pair in pairs):
         text = f"'{one_line(row.change, 60)}' has the change and all figures of line {earlier.line}"
