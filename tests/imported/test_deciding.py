@@ -77,6 +77,11 @@ def test_a_row_kept_against_the_column_is_asked_about(score: str, words: str, *,
     assert asked((score, "keep", words)) == [(Flaw.KEPT_REGRESSION, 14)] * told
 
 
+def test_a_loss_below_one_percent_is_not_where_smaller_gains_were_kept() -> None:
+    assert asked(("89.8", "keep", "fewer loads"), ("90.3", "keep", "batch of ten")) == []
+    assert asked(("89.8", "keep", "fewer loads"), ("90.9", "keep", "batch of ten")) == [(Flaw.KEPT_REGRESSION, 15)]
+
+
 def test_a_baseline_that_waits_is_what_the_first_row_was_held_against() -> None:
     first = (("97.0", "discard", "loads of four"), *STEADY[1:])
     assert asked(rows=first) == [(Flaw.REJECTED_GAIN, 3)]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from expctl.domain.experiment.proposal import Verdict
-from expctl.imported.audit.comparisons import BATCH, LEAST, REPEATS, is_baseline, is_excused, is_kept
+from expctl.imported.audit.comparisons import BATCH, LEAST, REPEATS, SMALL, is_baseline, is_excused, is_kept
 from expctl.imported.document import Document, Row, Table
 from expctl.imported.figures import DIGITS
 from expctl.imported.remarks import Flaw, Remark
@@ -61,8 +61,8 @@ def against_the_deciding_column(document: Document, rows: Sequence[Row], unread:
     """Yield a remark on each row that was kept although worse than the row kept before it, or rejected although better than all
     kept ones, in a table where one column else decides: at least 85 % of the rows are kept just where they are better.
 
-    Only differences count that are at least as large as the smallest gain for which a row was kept. `unread` are lines of
-    figures that were not understood: beyond one of them nobody knows what a row was held against.
+    Only differences count that are at least as large as the smallest gain for which a row was kept, and losses from 1 % on.
+    `unread` are lines of figures that were not understood: beyond one of them nobody knows what a row was held against.
     """
     for table in document.tables:
         decisions = _deciding(table, [row for row in rows if row.table == table.line])
@@ -71,7 +71,7 @@ def against_the_deciding_column(document: Document, rows: Sequence[Row], unread:
             if each.agrees or any(each.last.line < line < each.row.line for line in unread):
                 continue
             if each.kept:
-                yield from _kept(each, least)
+                yield from _kept(each, max(least, SMALL))
             elif least <= each.gains[1] <= FAR and not _has_reason(each.row):
                 text = (
                     f"rejected with {each.text}, {each.gains[1]:.2g} % better than {each.best.text} of {each.best.label}, the "
