@@ -18,7 +18,11 @@ class Flaw(StrEnum):
     REUSED_ID = "id used twice"
     STALE = "stale section"
     KEPT_REGRESSION = "kept regression"
+    REJECTED_GAIN = "rejected gain"
+    TWICE = "row entered twice"
+    MISSING = "missing ids"
     NOT_FLAT = "called flat, but it isn't"
+    OWN_WORDS = "against its own words"
     CONFOUNDED = "confounded"
 
 

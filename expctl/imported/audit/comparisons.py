@@ -38,6 +38,9 @@ CONFOUNDED = re.compile(
     re.IGNORECASE,
 )
 NOT_CONFOUNDED = re.compile(r"\b(?:no|not|without|never|un|same|identical|avoid(?:s|ed)?)\b[^.;,]{0,20}$", re.IGNORECASE)
+# `VRAM over budget`, but not `over budget before`; and `SKIPPED: no build for it` of a crash
+OVER_BUDGET = re.compile(r"(?<!not )\b(?:over|exceed(?:s|ed)|beyond) (?:the |its |our )?(?:\S+ )?budget\b", re.IGNORECASE)
+NEVER_RUN = re.compile(r"(?:^|[:.;—–|-]\s+)(?:SKIPPED|NOT RUN|NEVER RUN|NOT ATTEMPTED)\b")
 FLAT_PERCENT = 2.0
 BASELINE = re.compile(r"\bbaseline|_baseline", re.IGNORECASE)
 NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?(?:e[+-]?\d+)?", re.IGNORECASE)
@@ -205,6 +208,20 @@ def confounded(rows: Sequence[Row]) -> Iterator[Remark]:
                 break
 
 
+def against_own_words(rows: Sequence[Row]) -> Iterator[Remark]:
+    """Yield a remark on each row that was kept although it says that it is over a budget, or that counts as a failed run and
+    says that it was never run.
+    """
+    for row in rows:
+        told = f"{row.change}; {row.result}; {row.why}"
+        invalid = all(each.verdict is Verdict.INVALID for each in row.rulings)
+        found = OVER_BUDGET.search(told) if is_kept(row) else NEVER_RUN.search(told) if invalid else None
+        if found:
+            words = found[0].strip(" :.;—–|-")
+            text = f"'{row.rulings[0].words.strip()}', but its own words say '{words}'"
+            yield Remark(flaw=Flaw.OWN_WORDS, line=row.line, rows=(row.label,), text=text)
+
+
 def _pair(figures: Sequence[Figure]) -> tuple[Figure, Figure] | None:
     """Return the figures before and after a change, where a row has exactly one of each in one unit."""
     before = [each for each in figures if each.part is Part.BEFORE and each.quantity is not Quantity.PERCENT]
@@ -230,20 +247,23 @@ def _compare(row: Row, figure: Figure, of: str, before: Figure, known: Mapping[s
             yield Remark(flaw=Flaw.UNIT_SLIP, line=row.line, rows=(row.label,), text=text)
         return
     worse = worse_by(figure, before, known)
-    told = f"{row.change} {row.results()} {row.why}"
-    if HOW_SURE.search(told) or any(KEPT_FOR.search(each.words) for each in row.rulings):
-        return  # the row says how sure it is, or for what else it was kept
-    if worse < LEAST or (worse < 2 * FLAT_PERCENT and (FLAT.search(told) or NO_GAIN.search(told) or AS_GOOD.search(told))):
-        return
-    if CORRECTED.search(f"{row.change} {row.results()} {row.why}"):
-        return  # kept for what is right, not for what is fast
-    if worse < SMALL and EXPLAINED.search(f"{row.change} {row.results()} {row.why}"):
+    if is_excused(row, worse):
         return
     if worse > 0:
         text = (
             f"kept with {figure.text}{at}, {worse:.1f} % worse than {before.text} {of}; no interval says whether that is noise"
         )
         yield Remark(flaw=Flaw.KEPT_REGRESSION, line=row.line, rows=(row.label,), text=text)
+
+
+def is_excused(row: Row, worse: float) -> bool:
+    """Return whether a kept row that is `worse` percent worse says how sure it is, or for what else it was kept."""
+    told = f"{row.change} {row.results()} {row.why}"
+    if HOW_SURE.search(told) or CORRECTED.search(told) or any(KEPT_FOR.search(each.words) for each in row.rulings):
+        return True
+    if worse < LEAST or (worse < 2 * FLAT_PERCENT and (FLAT.search(told) or NO_GAIN.search(told) or AS_GOOD.search(told))):
+        return True
+    return worse < SMALL and EXPLAINED.search(told) is not None
 
 
 def worse_by(figure: Figure, before: Figure, known: Mapping[str, Better]) -> float:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from expctl.imported.audit.comparisons import confounded, kept_regressions, not_flat
+from expctl.imported.audit.arithmetic import misstated
+from expctl.imported.audit.comparisons import against_own_words, confounded, kept_regressions, not_flat
+from expctl.imported.audit.deciding import against_the_deciding_column
 from expctl.imported.audit.noise import Noise, noise_remarks, stated_noise
+from expctl.imported.audit.numbering import entered_twice, inside_ranges, missing_numbers
 from expctl.imported.audit.stale import reused_ids, stale_sections
 from expctl.imported.document import Document, Row
 from expctl.imported.figures import Figure, Quantity, figures_in, figures_of, throughput_unit
@@ -40,16 +43,25 @@ def audit(
     benchmarks = _benchmarks(document)
     compared = [row for row in rows if row.table not in benchmarks]
     threshold = min(max((each.percent for each in stated), default=least), least)
+    unread = _unread(document, rows)
+    worse = tuple(kept_regressions(compared, possible, known, unread))
+    asked = {each.line for each in worse}
     found = [
         *_figure_remarks(document, rows, figures, limits, unit),
         *(
             Remark(flaw=Flaw.NOISE, line=row.line, rows=(row.label,), text=text)
             for row, text in noise_remarks(compared, possible, stated, fallback_noise, known)
         ),
-        *kept_regressions(compared, possible, known, _unread(document, rows)),
+        *worse,
+        *(each for each in against_the_deciding_column(document, compared, unread) if each.line not in asked),
+        *misstated(document, rows),
         *not_flat(rows, possible, threshold),
         *confounded(rows),
+        *against_own_words(rows),
         *reused_ids(document, rows),
+        *inside_ranges(rows),
+        *entered_twice(rows),
+        *missing_numbers(document, rows),
         *stale_sections(document, rows, figures, unit),
     ]
     return tuple(sorted(found, key=lambda remark: (remark.line, remark.flaw)))
