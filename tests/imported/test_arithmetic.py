@@ -57,6 +57,8 @@ def test_the_audit_of_a_file_has_these_remarks() -> None:
         "shards 64→128 (8x the cores)",
         "rate 0.3→0.4, +9 % tokens",  # no unit: a setting, and what it gained
         "3.1 → 2.9 ms (-6 %/-2 %)",
+        "workers 8 → 16 (+30 % vs the third run)",  # a setting, and what it gained
+        "the loss crossed 5 %: 4.73 → 5.70 %",  # a threshold
         "v1.2 → v1.4 (+9 %)",
         "10 ms → 3 W (+9 %)",
         "0 → 3 ms (+9 %)",

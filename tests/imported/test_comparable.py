@@ -140,6 +140,7 @@ def test_flat_where_the_figure_says_otherwise() -> None:
         ("the clocks changed", True),
         ("same config, 42.0k", False),
         ("does not compile for another GPU", False),
+        ("the jump of the fourth was confounded, which has been fixed", False),
     ],
 )
 def test_confounded_configs(result: str, asked: bool) -> None:
@@ -249,3 +250,26 @@ def test_changes_of_one_batch_are_not_held_against_each_other() -> None:
             + "\n"
         )
         assert len(remarks(text)) == asked, tags
+
+
+@pytest.mark.parametrize(
+    ("change", "asked"),
+    [
+        ("a larger step", 1),
+        ("a larger step, fresh start", 0),
+        ("phase 3, cycle 1", 0),
+        ("phase 3, cycle 12", 1),
+        ("a larger step (mean of 11 runs)", 0),
+        ("objective of the tail, a larger step", 0),
+    ],
+)
+def test_a_series_that_begins_anew_or_is_measured_by_another_rule_is_not_held_against_the_last(change: str, asked: int) -> None:
+    rows = ("P1 | keep | a smaller step | 3.00 ms", f"P2 | keep | {change} | 3.40 ms")
+    assert len(remarks(table(*rows))) == asked
+
+
+def test_rows_that_repeat_the_ids_of_others_one_after_another_are_one_question() -> None:
+    old, new = ([f"E{at} | keep | {words} {at} | 3.00 ms" for at in range(11, 16)] for words in ("tile", "prefetch"))
+    (remark,) = [each for each in remarks(table(*old, *new)) if each.flaw is Flaw.REUSED_ID]
+    assert remark.rows == ("E11", "E12", "E13", "E14", "E15")
+    assert remark.text.startswith("E11 to E15, 5 ids, are also the rows of line 3 to line 7: tile 11")

@@ -70,6 +70,8 @@ def test_what_is_better_than_the_last_kept_row_alone_is_no_gain() -> None:
         ("92.5", "fix the order of equal prices", False),
         ("92.5", "rerun of fewer checks", False),
         ("92.5", "batch of ten, on par", False),
+        ("92.5", "batch of ten, median of 5", False),
+        ("92.5", "batch of ten, from scratch", False),
         ("140.0", "batch of ten", False),  # of another kind
     ],
 )

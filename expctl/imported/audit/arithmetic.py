@@ -21,7 +21,7 @@ WORD = (
     r"|drop))?"
 )
 CHANGE = rf"(?P<sign>[-+−–])?\s?(?P<stated>{NUMBER})\s?(?P<kind>%|[x×])(?![\w×]){WORD}"
-END = r"(?!\s*(?:/|of\b|to\b|→|->|±|[-–]\s?\d))"
+END = r"(?!\s*(?:/|of\b|to\b|→|->|±|[-–]\s?\d|(?:vs|versus|against|over|than)\b))"
 # `5.6 → 4.9 ms (-12 %)`, `5.6 ms vs baseline 4.9 ms, 1.14x`, and `12 % faster (5.6 → 4.9 ms)`; of no chain or range
 STATED = (
     re.compile(rf"{FRESH}{PAIR}\s*(?P<open>[(\[]|[,:;]\s|=\s?)\s*{CHANGE}{END}"),
@@ -89,6 +89,8 @@ def _wrong_changes(text: str) -> Iterator[str]:
             continue
         if CHAINED.search(text[: found.start("before")]):
             continue
+        if found.start("stated") < found.start("before") and not found["sign"] and not found["word"]:
+            continue  # `crossed 5%: 4.73 -> 5.70`
         if found["kind"] != "%" and not found["word"] and re.match(r"\s*[a-z]", text[found.end("kind") :]):
             continue  # `64 → 128 (8x the cores)`
         before, after = (

@@ -37,23 +37,30 @@ CONFOUNDED = re.compile(
     r"|\bapples[- ]to[- ]oranges\b",
     re.IGNORECASE,
 )
+NO_LONGER = re.compile(
+    r"[^.;]{0,60}\b(?:(?:has|have|was|were|is|are|been|now|since) )+(?:removed|fixed|resolved|excluded|gone|ruled out)\b",
+    re.IGNORECASE,
+)
 NOT_CONFOUNDED = re.compile(r"\b(?:no|not|without|never|un|same|identical|avoid(?:s|ed)?)\b[^.;,]{0,20}$", re.IGNORECASE)
 # `VRAM over budget`, but not `over budget before`; and `SKIPPED: no build for it` of a crash
 OVER_BUDGET = re.compile(r"(?<!not )\b(?:over|exceed(?:s|ed)|beyond) (?:the |its |our )?(?:\S+ )?budget\b", re.IGNORECASE)
 NEVER_RUN = re.compile(r"(?:^|[:.;—–|-]\s+)(?:SKIPPED|NOT RUN|NEVER RUN|NOT ATTEMPTED)\b")
 FLAT_PERCENT = 2.0
-BASELINE = re.compile(r"\bbaseline|_baseline", re.IGNORECASE)
+# What begins a series: what is kept after it is measured against it.
+BASELINE = re.compile(
+    r"\bbaseline|_baseline|\b(?:fresh|restart(?:ed|s)?|from scratch|(?:cycle|round|phase) 1)\b(?!\.)", re.IGNORECASE
+)
 NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?(?:e[+-]?\d+)?", re.IGNORECASE)
 SHORT_CELL = 100
 REPEATS = re.compile(
     r"\b(?:re-?runs?|re-?ran|re-?confirm\w*|re-?measure\w*|repeat\w*|confirmation|verification|replic\w*|variance|seeds?|repro\w*)\b",
     re.IGNORECASE,
 )
-# `2 h`, `12 epochs`, `other session`: rows of different budgets can't be compared.
+# `2 h`, `12 epochs`, `other session`, `mean of 11 runs`, `objective`: rows measured by different rules can't be compared.
 BUDGET = re.compile(
     r"\b(?:\d+(?:\.\d+)?[- ]?k?|two|three|four|ten|thirty|sixty|ninety)"
     r"[- ]?(?:h|hrs?|hours?|min|minutes?|epochs?|steps?|iters?|iterations?)\b"
-    r"|\b(?:(?:longer|shorter|full) (?:run|budget)|other \w+|contended)\b",
+    r"|\b(?:(?:longer|shorter|full) (?:run|budget)|other \w+|contended|objective|(?:mean|median|average) of \d+)\b",
     re.IGNORECASE,
 )
 # `b3 weight decay` and `b3 cosine loss` are of one batch: both are held against what stood before it.
@@ -106,10 +113,10 @@ def kept_regressions(
     told: set[tuple[object, ...]] = set()
     for row in filter(is_kept, rows):
         found = figures[row.line]
-        if REPEATS.search(f"{row.name} {row.change}".replace("_", " ")):
-            continue  # no change, but the one before measured again
         if is_baseline(row):
             standing = {key: value for key, value in standing.items() if key[0] != row.table}
+        if REPEATS.search(f"{row.name} {row.change}".replace("_", " ")):
+            continue  # no change, but the one before measured again
         pair = _pair(found)
         if pair:
             yield from _compare(row, pair[1], "before", pair[0], known)
@@ -144,17 +151,18 @@ def comparable(row: Row, other: Row, known: Mapping[str, Better]) -> bool:
     they agree in each column of bare numbers of which nobody knows what is better, be it their main metric or a setting.
     """
     before = {head: _bare(cell) for head, cell in other.figures}
-    shapes = [{shape for _, shape in shapes_in(each.change)} | {*BUDGET.findall(each.change.lower())} for each in (row, other)]
-    batches = [BATCH.match(each.change) for each in (row, other)]
-    siblings = batches[0] and batches[1] and batches[0][0] == batches[1][0]
-    return (
-        shapes[0] == shapes[1]
-        and not siblings
-        and not any(
-            NUMBER.fullmatch(_bare(cell)) and head in before and before[head] != _bare(cell) and not _is_known(head, known)
-            for head, cell in row.figures
-        )
+    return measured_alike(row.change, other.change) and not any(
+        NUMBER.fullmatch(_bare(cell)) and head in before and before[head] != _bare(cell) and not _is_known(head, known)
+        for head, cell in row.figures
     )
+
+
+def measured_alike(change: str, other: str) -> bool:
+    """Return whether neither of two changes names a shape or budget that the other doesn't, and they are no siblings."""
+    shapes = [{shape for _, shape in shapes_in(each)} | {*BUDGET.findall(each.lower())} for each in (change, other)]
+    batches = [BATCH.match(each) for each in (change, other)]
+    siblings = batches[0] and batches[1] and batches[0][0] == batches[1][0]
+    return shapes[0] == shapes[1] and not siblings
 
 
 def _bare(cell: str) -> str:
@@ -202,7 +210,7 @@ def confounded(rows: Sequence[Row]) -> Iterator[Remark]:
     for row in rows:
         for text in (row.result, row.why):
             found = CONFOUNDED.search(text)
-            if found and not NOT_CONFOUNDED.search(text[: found.start()]):
+            if found and not NOT_CONFOUNDED.search(text[: found.start()]) and not NO_LONGER.match(text, found.end()):
                 words = f"'{found[0].strip()}': the figures may not be those of this change alone"
                 yield Remark(flaw=Flaw.CONFOUNDED, line=row.line, rows=(row.label,), text=words)
                 break

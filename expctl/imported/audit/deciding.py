@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from expctl.domain.experiment.proposal import Verdict
-from expctl.imported.audit.comparisons import BATCH, LEAST, REPEATS, SMALL, is_baseline, is_excused, is_kept
+from expctl.imported.audit.comparisons import LEAST, REPEATS, SMALL, is_baseline, is_excused, is_kept, measured_alike
 from expctl.imported.document import Document, Row, Table
 from expctl.imported.figures import DIGITS
 from expctl.imported.remarks import Flaw, Remark
@@ -82,9 +82,8 @@ def against_the_deciding_column(document: Document, rows: Sequence[Row], unread:
 
 def _kept(each: _Decision, least: float) -> Iterator[Remark]:
     row = each.row
-    batches = [BATCH.match(change) for change in (row.change, each.last.change)]
-    siblings = batches[0] and batches[1] and batches[0][0] == batches[1][0]
-    if siblings or REPEATS.search(f"{row.name} {row.change}".replace("_", " ")) or not least <= -each.gains[0] <= FAR:
+    alike = measured_alike(row.change, each.last.change)
+    if not alike or REPEATS.search(f"{row.name} {row.change}".replace("_", " ")) or not least <= -each.gains[0] <= FAR:
         return
     if is_baseline(row) or is_excused(row, -each.gains[0]):
         return

@@ -31,6 +31,7 @@ def reused_ids(document: Document, rows: Sequence[Row]) -> Iterator[Remark]:
     first: dict[tuple[str, int], Row] = {}
     times = Counter((row.name, row.table) for row in rows)
     asked: set[tuple[str, int]] = set()
+    twice: list[tuple[Row, Row]] = []
     tables = {table.line for table in document.tables}
     names: dict[int, set[str]] = {}
     for row in rows:
@@ -57,8 +58,8 @@ def reused_ids(document: Document, rows: Sequence[Row]) -> Iterator[Remark]:
         if row.line in bare or (row.table not in tables and not stems(row.change)):
             continue  # `L11 window` and `L11 depth` are of the level L11
         asked.add((row.name, row.table))
-        text = f"{row.name} is also the row of line {earlier.line}: {one_line(earlier.change, 60)}"
-        yield Remark(flaw=Flaw.REUSED_ID, line=row.line, rows=(row.label,), text=text)
+        twice.append((earlier, row))
+    yield from map(_used_twice, _blocks(twice))
     told = {row.line for row in rows}
     others: dict[str, list[Section]] = {}
     for section in document.sections:
@@ -76,6 +77,30 @@ def reused_ids(document: Document, rows: Sequence[Row]) -> Iterator[Remark]:
         )
         text += f"; so do {len(more)} more headings" if len(more) > 1 else "; so does 1 more heading" if more else ""
         yield Remark(flaw=Flaw.REUSED_ID, line=section.line, rows=(name,), text=text)
+
+
+def _blocks(twice: Sequence[tuple[Row, Row]]) -> list[list[tuple[Row, Row]]]:
+    """Return pairs of rows with one id in blocks: rows one after another that repeat the ids of such rows are one slip."""
+    blocks: list[list[tuple[Row, Row]]] = []
+    for earlier, row in twice:
+        before = blocks[-1][-1] if blocks else None
+        if before and (earlier.line, row.line) == (before[0].line + 1, before[1].line + 1):
+            blocks[-1].append((earlier, row))
+        else:
+            blocks.append([(earlier, row)])
+    return blocks
+
+
+def _used_twice(block: Sequence[tuple[Row, Row]]) -> Remark:
+    (earlier, row), (last_earlier, last) = block[0], block[-1]
+    if len(block) > 1:
+        text = (
+            f"{row.name} to {last.name}, {len(block)} ids, are also the rows of line {earlier.line} to line {last_earlier.line}"
+        )
+    else:
+        text = f"{row.name} is also the row of line {earlier.line}"
+    text += f": {one_line(earlier.change, 60)}" if earlier.change else ""
+    return Remark(flaw=Flaw.REUSED_ID, line=row.line, rows=tuple(each.label for _, each in block), text=text)
 
 
 def _tables_of_series(times: Mapping[tuple[str, int], int], names: Mapping[int, set[str]]) -> set[int]:
