@@ -1,0 +1,1 @@
+bash /tmp/sm/lane_c.sh
