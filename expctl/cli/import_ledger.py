@@ -47,6 +47,9 @@ def import_ledger(
     accept: Annotated[
         list[str] | None, typer.Option(metavar="KEY", help="Make a remark of the audit a correction of its rows.")
     ] = None,
+    doubtful: Annotated[
+        bool, typer.Option("--doubtful", help="Ask also about kept rows that are only worse than the row kept before them.")
+    ] = False,
     partial: Annotated[bool, typer.Option("--partial", help="Leave out rows that can't be read.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
 ) -> None:
@@ -79,6 +82,7 @@ def import_ledger(
         partial=partial,
         given=given,
         accept=tuple(accept or ()),
+        doubtful=doubtful,
         command=f"expctl {shlex.join(sys.argv[1:])}",
     )
     place = wiring.here()

@@ -41,7 +41,8 @@ class Options:
 
     `noise_percent` is the noise of the imported figures where the ledger states none; `renumber` gives new ids to rows whose
     ids are taken; `partial` leaves out rows that can't be read. `given` is what the user says about columns, words and units;
-    `accept` are keys of remarks of the audit that become corrections. `command` is what was typed, for advice that repeats it.
+    `accept` are keys of remarks of the audit that become corrections; `doubtful` asks for those too that are mostly none.
+    `command` is what was typed, for advice that repeats it.
     """
 
     target: str = ""
@@ -52,6 +53,7 @@ class Options:
     partial: bool = False
     given: Given = NOTHING_GIVEN
     accept: tuple[str, ...] = ()
+    doubtful: bool = False
     command: str = "expctl import FILE"
 
 
@@ -94,7 +96,8 @@ def plan_import(library: Library, head: str, document: Document, options: Option
     reading = read_document(document, options.given.map())
     roofline = _roofline(protocol, target, options)
     noise = None if options.noise_percent is None else Noise(percent=options.noise_percent, source="--noise")
-    remarks = audit(document, reading.rows, roofline, noise, options.given.directions())
+    doubtful = options.doubtful or bool(options.accept)  # so that the keys of all are known
+    remarks = audit(document, reading.rows, roofline, noise, options.given.directions(), doubtful=doubtful)
     rules, unruled = rules_by_row(document, reading.rows)
     naming = assign_ids(tuple(entries_of(reading.rows)), document.name, records, taken, renumber=options.renumber)
     accepted = [remark for remark in remarks if remark.key in options.accept]

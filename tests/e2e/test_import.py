@@ -176,6 +176,8 @@ def test_what_the_user_says_is_kept_beside_the_file(repository: Foreign) -> None
     assert printed_code(repository.expctl("import", file, "--target", "here").err) == "no-ledger-in-file"
     said = ("--map", "verdict=Thing", "--map", "retained=KEEP", "--map", "binned=REJECT", "--unit", "tok_s=higher")
     shown = repository.concluded("import", file, "--target", "here", "--dry-run", *said)
+    assert "kept regression" not in shown.out
+    shown = repository.concluded("import", file, "--target", "here", "--dry-run", "--doubtful", *said)
     assert "kept regression (P3): kept with 75 tok_s, 6.2 % worse than 80 tok_s of P1" in shown.out
     beside = repository.home / "trials.md.import.yaml"
     assert not beside.exists(), "a dry run writes nothing"

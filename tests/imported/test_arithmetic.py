@@ -59,6 +59,7 @@ def test_the_audit_of_a_file_has_these_remarks() -> None:
         "3.1 → 2.9 ms (-6 %/-2 %)",
         "workers 8 → 16 (+30 % vs the third run)",  # a setting, and what it gained
         "the loss crossed 5 %: 4.73 → 5.70 %",  # a threshold
+        "memory 21.7 → 0.3 MB, -17 % score",  # of something else
         "v1.2 → v1.4 (+9 %)",
         "10 ms → 3 W (+9 %)",
         "0 → 3 ms (+9 %)",

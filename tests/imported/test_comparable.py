@@ -141,6 +141,7 @@ def test_flat_where_the_figure_says_otherwise() -> None:
         ("same config, 42.0k", False),
         ("does not compile for another GPU", False),
         ("the jump of the fourth was confounded, which has been fixed", False),
+        ("run 96's lesson was confounded", False),
     ],
 )
 def test_confounded_configs(result: str, asked: bool) -> None:
@@ -273,3 +274,14 @@ def test_rows_that_repeat_the_ids_of_others_one_after_another_are_one_question()
     (remark,) = [each for each in remarks(table(*old, *new)) if each.flaw is Flaw.REUSED_ID]
     assert remark.rows == ("E11", "E12", "E13", "E14", "E15")
     assert remark.text.startswith("E11 to E15, 5 ids, are also the rows of line 3 to line 7: tile 11")
+
+
+def test_rows_without_a_size_are_held_against_each_other_only_on_request() -> None:
+    sized = ("P1 | keep | a | N=4096 3.00 ms", "P2 | keep | b | N=4096 3.40 ms")
+    for rows, doubtful, asked in (
+        (sized, False, 1),
+        (sized, True, 1),
+        ([row.replace("N=4096 ", "") for row in sized], False, 0),
+    ):
+        found = audit(*read(table(*rows)), Roofline(), NOISE, doubtful=doubtful)
+        assert len([each for each in found if each.flaw is Flaw.KEPT_REGRESSION]) == asked

@@ -39,6 +39,14 @@ def test_short_figures_may_be_alike_and_many_equal_rows_are_something_else() -> 
     assert asked(HEAD + "".join(FIRST.replace("1", str(number), 1) for number in range(1, 7))) == []
 
 
+def test_a_row_of_another_time_is_another_run() -> None:
+    heads, rule = HEAD.splitlines()[-2:]
+    timed = HEAD.replace(heads, f"{heads} at |").replace(rule, f"{rule}---|")
+    for second, told in (("18:09", True), ("19:03", False)):
+        rows = f"{FIRST.strip()} 18:09 |\n{FIRST.replace('1', '2', 1).strip()} {second} |\n"
+        assert asked(timed + rows) == [(Flaw.TWICE, 5)] * told
+
+
 @pytest.mark.parametrize(("name", "told"), [("96", True), ("90", True), ("98", False), ("E96", False), ("96b", False)])
 def test_an_id_inside_the_range_of_another_row_is_used_twice(name: str, *, told: bool) -> None:
     rows = f"| 90-97 | tiles, loads | ~9.1 | rejected |\n| {name} | four tiles | 9.0 | kept |\n"

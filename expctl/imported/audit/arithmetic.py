@@ -89,8 +89,11 @@ def _wrong_changes(text: str) -> Iterator[str]:
             continue
         if CHAINED.search(text[: found.start("before")]):
             continue
-        if found.start("stated") < found.start("before") and not found["sign"] and not found["word"]:
+        is_after = found.start("stated") > found.start("before")
+        if not is_after and not found["sign"] and not found["word"]:
             continue  # `crossed 5%: 4.73 -> 5.70`
+        if is_after and not found["word"] and re.match(r"\s+[A-Za-z]", text[found.end() :]):
+            continue  # `21.7 -> 0.3 MB, -17% fitness`
         if found["kind"] != "%" and not found["word"] and re.match(r"\s*[a-z]", text[found.end("kind") :]):
             continue  # `64 → 128 (8x the cores)`
         before, after = (

@@ -37,6 +37,8 @@ CONFOUNDED = re.compile(
     r"|\bapples[- ]to[- ]oranges\b",
     re.IGNORECASE,
 )
+# `cycle 96's side lesson` and `#43's jump` are of another row.
+OF_ANOTHER = re.compile(r"\b\d+['’]s\b[^.;]{0,80}$")
 NO_LONGER = re.compile(
     r"[^.;]{0,60}\b(?:(?:has|have|was|were|is|are|been|now|since) )+(?:removed|fixed|resolved|excluded|gone|ruled out)\b",
     re.IGNORECASE,
@@ -103,11 +105,14 @@ def kept_regressions(
     figures: Mapping[int, tuple[Figure, ...]],
     known: Mapping[str, Better],
     unread: Collection[int] = (),
+    *,
+    doubtful: bool = True,
 ) -> Iterator[Remark]:
     """Yield a remark on each kept row that is worse than before: than its own figure before, or without any than the last
     kept row of the same table, unit and shape. `figures` maps a row's line number to the figures in it.
 
-    `unread` are lines of figures that were not understood. Beyond one of them nobody knows what a row was held against.
+    `unread` are lines of figures that were not understood. Beyond one of them nobody knows what a row was held against. Not
+    `doubtful`: rows whose figures name no size are not held against each other, since their table may be a sweep.
     """
     standing: dict[tuple[object, ...], tuple[Row, Figure]] = {}
     told: set[tuple[object, ...]] = set()
@@ -128,7 +133,8 @@ def kept_regressions(
             # Where a table has several metrics, a row may be kept for another one.
             beyond = key in standing and any(standing[key][0].line < line < row.line for line in unread)
             same = key in standing and row.name and row.name == standing[key][0].name  # two settings of one commit
-            if key not in standing or beyond or own or same or (several and not len(worse) == len(mine) > 1):
+            unsure = not doubtful and not figure.size
+            if key not in standing or unsure or beyond or own or same or (several and not len(worse) == len(mine) > 1):
                 pass
             elif comparable(row, standing[key][0], known) and not FAR < worse_by(figure, standing[key][1], known) < SLIPPED:
                 once = (*key, figure.text, standing[key][1].text)
@@ -210,7 +216,13 @@ def confounded(rows: Sequence[Row]) -> Iterator[Remark]:
     for row in rows:
         for text in (row.result, row.why):
             found = CONFOUNDED.search(text)
-            if found and not NOT_CONFOUNDED.search(text[: found.start()]) and not NO_LONGER.match(text, found.end()):
+            before = text[: found.start()] if found else ""
+            if (
+                found
+                and not NOT_CONFOUNDED.search(before)
+                and not OF_ANOTHER.search(before)
+                and not NO_LONGER.match(text, found.end())
+            ):
                 words = f"'{found[0].strip()}': the figures may not be those of this change alone"
                 yield Remark(flaw=Flaw.CONFOUNDED, line=row.line, rows=(row.label,), text=words)
                 break

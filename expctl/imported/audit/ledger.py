@@ -26,10 +26,12 @@ def audit(
     roofline: Roofline,
     fallback_noise: Noise | None,
     known: Mapping[str, Better] | None = None,
+    *,
+    doubtful: bool = True,
 ) -> tuple[Remark, ...]:
     """Return all errors found in a hand-kept ledger, sorted by line. `rows` are its experiments, `roofline` the limits that no
     figure can exceed. `fallback_noise` is used if the ledger states no noise; without it no gain is held against noise. `known`
-    are units by name and what of them is better.
+    are units by name and what of them is better. `doubtful`: ask also about kept rows that are only worse than a row before.
     """
     known = well_known(head for table in document.tables for head in table.heads) | dict(known or {})
     unit = throughput_unit([line.text for line in document.lines()] + [row.results() for row in rows])
@@ -44,7 +46,7 @@ def audit(
     compared = [row for row in rows if row.table not in benchmarks]
     threshold = min(max((each.percent for each in stated), default=least), least)
     unread = _unread(document, rows)
-    worse = tuple(kept_regressions(compared, possible, known, unread))
+    worse = tuple(kept_regressions(compared, possible, known, unread, doubtful=doubtful))
     asked = {each.line for each in worse}
     found = [
         *_figure_remarks(document, rows, figures, limits, unit),
@@ -53,14 +55,18 @@ def audit(
             for row, text in noise_remarks(compared, possible, stated, fallback_noise, known)
         ),
         *worse,
-        *(each for each in against_the_deciding_column(document, compared, unread) if each.line not in asked),
+        *(
+            each
+            for each in against_the_deciding_column(document, compared, unread)
+            if each.line not in asked and (doubtful or each.flaw is Flaw.REJECTED_GAIN)
+        ),
         *misstated(document, rows),
         *not_flat(rows, possible, threshold),
         *confounded(rows),
         *against_own_words(rows),
         *reused_ids(document, rows),
         *inside_ranges(rows),
-        *entered_twice(rows),
+        *entered_twice(document, rows),
         *missing_numbers(document, rows),
         *stale_sections(document, rows, figures, unit),
     ]

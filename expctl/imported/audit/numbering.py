@@ -18,13 +18,14 @@ STEADY = 0.9
 GAP_MAX = 10
 
 
-def entered_twice(rows: Sequence[Row]) -> Iterator[Remark]:
-    """Yield a remark on each row that has the change and all figures of an earlier row of its table, one of them with at least
-    four digits. What says that it was measured again may be alike; and where more than three rows of a table are, it lists
+def entered_twice(document: Document, rows: Sequence[Row]) -> Iterator[Remark]:
+    """Yield a remark on each row that has all cells of an earlier row of its table but the id, one figure with at least four
+    digits. What says that it was measured again may be alike; and where more than three rows of a table are, it lists
     something else.
     """
     first: dict[tuple[object, ...], Row] = {}
     again: dict[int, list[tuple[Row, Row]]] = {}
+    cells_at = {row.line: row.cells for table in document.tables for row in table.rows}
     for row in rows:
         earlier = first.setdefault((row.table, row.change.lower(), row.result, row.figures), row)
         cells = [row.result, *(cell for _, cell in row.figures)]
@@ -36,6 +37,11 @@ def entered_twice(rows: Sequence[Row]) -> Iterator[Remark]:
         if earlier is not row and row.change and digits >= DIGITS_MIN and not measured_again:
             again.setdefault(row.table, []).append((earlier, row))
     for earlier, row in (pair for pairs in again.values() if len(pairs) <= FEW for pair in pairs):
+        others = [
+            [cell.lower() for cell in cells_at.get(each.line, ()) if cell.strip("*` ") != each.name] for each in (earlier, row)
+        ]
+        if others[0] != others[1]:
+            continue  # at another time, or with another setting
         text = f"'{one_line(row.change, 60)}' has the change and all figures of line {earlier.line}"
         yield Remark(flaw=Flaw.TWICE, line=row.line, rows=(row.label,), text=text)
 
