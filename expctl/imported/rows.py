@@ -27,7 +27,8 @@ KILLED = re.compile(r"\W*kill(?:ed)?\W*", re.IGNORECASE)
 NO_WORD_SAID = "no word of it is surely a verdict"
 # `keep | baseline, as it was` keeps nothing; `baseline + wider loads` and `baseline with two stages` are changes.
 IS_BASELINE = re.compile(
-    r"\W*(?:(?:the|first|initial|stock|original|unmodified)\W+)*baseline\b(?!\s*(?:[+&]|->|→|with\b|and\b|plus\b|minus\b))",
+    r"\W*(?:(?:the|first|initial|stock|original|unmodified)\W+)*baseline\b(?!\s*(?:[+&]|->|→|with\b|and\b|plus\b|minus\b))"
+    r"|\W*\d+\s?(?:s|min|h)\W+baseline\s*:",
     re.IGNORECASE,
 )
 

@@ -60,6 +60,7 @@ def test_the_audit_of_a_file_has_these_remarks() -> None:
         "workers 8 → 16 (+30 % vs the third run)",  # a setting, and what it gained
         "the loss crossed 5 %: 4.73 → 5.70 %",  # a threshold
         "memory 21.7 → 0.3 MB, -17 % score",  # of something else
+        "**stages** 2 → 8 (-15.8 %). The default is too low",  # a setting, and what it gained
         "v1.2 → v1.4 (+9 %)",
         "10 ms → 3 W (+9 %)",
         "0 → 3 ms (+9 %)",

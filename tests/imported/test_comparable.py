@@ -128,6 +128,7 @@ def test_who_rejects_what_is_no_faster_is_right() -> None:
 
 def test_flat_where_the_figure_says_otherwise() -> None:
     assert flaws(table("P1 | reject | a | flat (-4.2 %)")) == [(Flaw.NOT_FLAT, ("P1",))]
+    assert flaws(table("P1 | keep | a | flat / -4.2 %")) == []  # two workloads
     assert flaws(table("P1 | reject | a | decode -4.2 %, prefill flat")) == []
     assert flaws(table("P1 | reject | a | flat (-0.2 %)")) == []
 

@@ -110,6 +110,11 @@ def test_a_column_of_unknown_verdicts_is_named_and_counted() -> None:
     assert passed.why == "1 of 3 cells below 'Outcome' are recognised as verdicts, too few for a ledger"
 
 
+def test_a_baseline_by_how_long_it_ran_is_no_change() -> None:
+    text = "id\tstatus\tchange\nP1\tkeep\t30min baseline: as it was\nP2\tkeep\twider loads\nP3\tdiscard\tnarrow loads\n"
+    assert [each.line for each in of(text, "a.tsv")[1].waiting] == [2]
+
+
 def test_the_words_stay_the_authors() -> None:
     document, reading = load("versions.csv")
     assert [each.line for each in reading.waiting] == [2], "a baseline is no change"

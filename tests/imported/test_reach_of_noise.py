@@ -78,3 +78,17 @@ def test_without_any_noise_that_is_stated_no_gain_is_asked_about() -> None:
     rows = read_document(document).rows
     assert audit(document, rows, Roofline(), None) == ()
     assert len(audit(document, rows, Roofline(), Noise(percent=0.5, source="--noise"))) == 1
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "a plain comparison is too noisy (±3-5 %)",
+        "the 32 ms between the first runs are session variance (3 %)",
+        "smaller workloads vary by 10-15 %, run-to-run 3 %",
+        "the day-to-day noise is 3 %",
+    ],
+)
+def test_noise_of_other_measurements_is_none_of_this_one(sentence: str) -> None:
+    assert asked(f"# Log\n\n{sentence}\n\n" + ROW.format("P1", "+2 %")) == []
+    assert asked("# Log\n\nThe noise is 3 %.\n\n" + ROW.format("P1", "+2 %")) == ["P1"]

@@ -30,6 +30,8 @@ STATED = (
 CHAINED = re.compile(r"(?:→|->|=>|⇒|/|\bto|\bvs\.?)\s*$")
 TIMES = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0, "sec": 1.0, "min": 60.0, "h": 3600.0}
 KILO = {"k": 1e3, "M": 1e6, None: 1.0}
+SIDES = ("before", "after")
+FEW = 100  # more than most settings are
 # What a stated change may differ from the nearest that its figures allow, as a share of it
 MARGIN = 0.05
 AFTER = re.compile(r"\b(?:after|new|now|optimi[sz]ed|candidate)\b", re.IGNORECASE)
@@ -87,7 +89,7 @@ def _wrong_changes(text: str) -> Iterator[str]:
         scales = _scales(found)
         if scales is None or (found["open"] not in "([" and not (found["unit"] or found["unit2"])):
             continue
-        if CHAINED.search(text[: found.start("before")]):
+        if CHAINED.search(text[: found.start("before")]) or _are_settings(found):
             continue
         is_after = found.start("stated") > found.start("before")
         if not is_after and not found["sign"] and not found["word"]:
@@ -97,8 +99,7 @@ def _wrong_changes(text: str) -> Iterator[str]:
         if found["kind"] != "%" and not found["word"] and re.match(r"\s*[a-z]", text[found.end("kind") :]):
             continue  # `64 → 128 (8x the cores)`
         before, after = (
-            Interval(*(scale * end for end in printed(found[name], 0.5)))
-            for scale, name in zip(scales, ("before", "after"), strict=True)
+            Interval(*(scale * end for end in printed(found[name], 0.5))) for scale, name in zip(scales, SIDES, strict=True)
         )
         if before.low <= 0 or after.low <= 0:
             continue
@@ -114,6 +115,12 @@ def _wrong_changes(text: str) -> Iterator[str]:
         if not any(_may_be(printed(found["stated"], 1.0), each) for each in possible):
             shown = [f"{(low + high) / 2:.3g}{found['kind']}" for low, high in possible[:2]]
             yield f"'{found[0].strip()}': the two figures make {shown[0]}, or {shown[1]} the other way round"
+
+
+def _are_settings(found: re.Match[str]) -> bool:
+    # `2 → 8 (-15.8%)`
+    has_unit = any(found[name] for name in ("unit", "unit2", "kilo", "kilo2"))
+    return not has_unit and any(found[name].isdigit() and int(found[name]) < FEW for name in SIDES)
 
 
 def _scales(found: re.Match[str]) -> tuple[float, float] | None:

@@ -25,7 +25,7 @@ AS_GOOD = re.compile(
     r"\b(?:also good|decent|comparable|competitive|on par|about the same|similar(?: to)?|consistent|good enough)\b",
     re.IGNORECASE,
 )
-CLAUSE = re.compile(r"[;.]\s|,\s|\s[-–—]+\s|\bbut\b|\band\b|\bwhile\b")
+CLAUSE = re.compile(r"[;.]\s|,\s|\s(?:[-–—]+|/)\s|\bbut\b|\band\b|\bwhile\b")
 CONFOUNDED = re.compile(
     r"auto-?tun(?:e|er|ing)\b[^.;,]{0,30}\b(?:drift(?:ed|s)?|switched|moved"
     r"|(?:chose|picked|selected) (?:another|a different|different|other))\b"

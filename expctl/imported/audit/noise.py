@@ -16,6 +16,12 @@ NOT_NOISE = re.compile(
     r"|\bvariance\b[^.;]{0,40}\bexplain",
     re.IGNORECASE,
 )
+# Noise of another way to measure, from day to day, or of some of the figures only
+OF_OTHERS = re.compile(
+    r"\btoo nois[ey]|\bsessions?\b|\bday-to-day\b|\b(?:between|across) (?:days|boots|machines|hosts)\b"
+    r"|\b(?:secondary|smaller|tiny)\b",
+    re.IGNORECASE,
+)
 NOISE_MAX = 50
 SENTENCE = re.compile(r"[.;]\s")
 CLAUSE = re.compile(r"[.,;:]\s|[()]|\s[-–—]+\s")
@@ -176,7 +182,7 @@ def _reach(section: Section, document: Document, rows: Sequence[Row]) -> tuple[i
 def _percents(sentence: str, unit: str = "") -> tuple[Figure, ...]:
     """Return the percentages that `sentence` itself calls noise, and not others that stand beside the word."""
     plain = re.sub(r"[`*]", "", sentence)
-    if not NOISE.search(plain) or NOT_NOISE.search(plain):
+    if not NOISE.search(plain) or NOT_NOISE.search(plain) or OF_OTHERS.search(plain):
         return ()
     found = {match["percent"] for pattern in STATED for match in pattern.finditer(plain)}
     figures = (each for text in sorted(found) for each in figures_in(text, unit))
