@@ -102,8 +102,8 @@ def _groups(rounds: Sequence[Sequence[float]], count: int) -> tuple[float, ...]:
     """Return the limits between `count` clearly separated groups of one side's values; () where there are none."""
     values = [value for each in rounds for value in each]
     body = sorted(values)[: len(values) - int(TAIL * len(values))]
-    if len(body) < 2 * count:
-        return ()
+    if len(body) < 2 * count or body[-1] - body[0] < (count - 1) * APART:
+        return ()  # the second to save time: so many groups can't be apart
     limits = natural_breaks(body, count)
     groups = [[value for value in body if group_of(value, limits) == number] for number in range(count)]
     changes = sum(group_of(one, limits) != group_of(other, limits) for one, other in pairwise(values))

@@ -141,9 +141,11 @@ def land_together(context: Context, attempts: Sequence[Attempt]) -> dict[str, Ou
     with context.locks.measuring(experiment="fleet"):
         clean_up_dead_runs(context)
         head, unfinished = workspace.head(), {*context.journal.unfinished(), *experiments_beside(context)}
-        branch = preflight.check_workspace(workspace, context.library.protocol(head).scope)
-        changed = workspace.dirty([f"experiments/{name}" for name in names])
-        not_now = unfinished | {path.split("/")[1] for path in changed}
+        scope = context.library.protocol(head).scope
+        dirty = workspace.dirty([*scope, "ledger.md", *(f"experiments/{name}" for name in names)])
+        beside = [path for path in dirty if path.startswith("experiments/")]
+        branch = preflight.check_workspace(workspace, scope, dirty=[path for path in dirty if path not in beside])
+        not_now = unfinished | {path.split("/")[1] for path in beside}
         found: dict[str, Settled] = {}
         workspace.read_patch_identities([*_patches(context, attempts)])
         with workspace.gathered():

@@ -24,12 +24,13 @@ class Targets:
     absent: tuple[str, ...]
 
 
-def check_workspace(workspace: Workspace, scope: tuple[str, ...], *experiments: str) -> str:
+def check_workspace(workspace: Workspace, scope: tuple[str, ...], *experiments: str, dirty: Sequence[str] | None = None) -> str:
     """Return the branch's name. Raises Refused on local changes in `scope`, in folders of `experiments` or in ledger.md. Also
-    raises Refused on a detached HEAD and during a merge, rebase or the like.
+    raises Refused on a detached HEAD and during a merge, rebase or the like. `dirty`: the local changes, if known.
     """
     branch = check_branch(workspace)
-    dirty = workspace.dirty([*scope, *(f"experiments/{experiment}" for experiment in experiments), "ledger.md"])
+    if dirty is None:
+        dirty = workspace.dirty([*scope, *(f"experiments/{experiment}" for experiment in experiments), "ledger.md"])
     in_scope = [path for path in dirty if inside(path, scope)]
     if in_scope:
         unfit = next((path for path in in_scope if has_unfit_name(path, scope)), "")

@@ -9,12 +9,13 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from benchmarks.scale.history import records
 from expctl.adapters.codec.decode import Problems, decode, encode
 from expctl.adapters.codec.record_codec import (
+    indented,
     profile_bytes,
     profile_of,
     record_bytes,
@@ -196,3 +197,17 @@ def test_what_a_newer_version_wrote_is_not_called_damaged(changes: dict[str, obj
         record_of(json.dumps(plain | changes).encode(), where="experiments/P17/record.json")
     assert "upgrade expctl" in caught.value.hint
     assert "git checkout" not in caught.value.hint
+
+
+PLAIN = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=20,
+)
+
+
+@given(PLAIN)
+@example({"half": "\udc80", "empty": [{}, [], ""], "tiny": 1e-07, "large": 10**30})
+def test_records_are_indented_as_the_standard_library_does_it(plain: object) -> None:
+    text = json.dumps(plain, indent=1, ensure_ascii=False) + "\n"
+    assert indented(plain) == text.encode(errors="backslashreplace")
