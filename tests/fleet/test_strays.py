@@ -2,9 +2,11 @@
 
 import json
 import math
+import os
 import platform
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -255,6 +257,15 @@ def test_the_sockets_of_ray_have_short_paths(tmp_path: Path) -> None:
     atomic_write.remove_tree(made.parent)
 
 
+@pytest.fixture
+def own_umask() -> Iterator[None]:
+    """A head lets nobody else read what its process writes from then on; the tests after it are no heads."""
+    before = os.umask(0o022)
+    yield
+    os.umask(before)
+
+
+@pytest.mark.usefixtures("own_umask")
 def test_a_second_head_takes_nothing_from_the_first(tmp_path: Path) -> None:
     with only_one_head(tmp_path / "fleet"):
         meeting = begin_meeting(tmp_path / "fleet", "127.0.0.1", 0)
