@@ -286,3 +286,15 @@ def test_rows_without_a_size_are_held_against_each_other_only_on_request() -> No
     ):
         found = audit(*read(table(*rows)), Roofline(), NOISE, doubtful=doubtful)
         assert len([each for each in found if each.flaw is Flaw.KEPT_REGRESSION]) == asked
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "asked"),
+    [
+        ("loop-3", "narrow loads", True),
+        ("HEAD", "narrow loads", False),  # a word for what has no id
+    ],
+)
+def test_an_id_has_a_digit(name: str, change: str, *, asked: bool) -> None:
+    rows = table(f"{name} | keep | wide loads | 4.01 ms", f"{name} | keep | {change} | 3.02 ms")
+    assert flaws(rows) == [(Flaw.REUSED_ID, (name,))] * asked

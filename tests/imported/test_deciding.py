@@ -49,6 +49,7 @@ def test_a_rejected_gain_larger_than_a_kept_one_is_asked_about(words: str) -> No
         ("87.0", "parallel array of prices: fails on short queues"),
         ("87.0", "parallel array of prices (twice the memory)"),
         ("87.0", "parallel array, but the gap grew"),
+        ("87.0", "uniform noise: the noise changed, not comparable"),
         ("40.0", "parallel array of prices"),  # of another kind, or broken
     ],
 )

@@ -33,7 +33,7 @@ KILO = {"k": 1e3, "M": 1e6, None: 1.0}
 SIDES = ("before", "after")
 FEW = 100  # more than most settings are
 # What a stated change may differ from the nearest that its figures allow, as a share of it
-MARGIN = 0.05
+MARGIN = 0.1
 AFTER = re.compile(r"\b(?:after|new|now|optimi[sz]ed|candidate)\b", re.IGNORECASE)
 # `21 candidates, 12 survivors (8 landed, 4 open), 10 killed`
 TRIED = re.compile(
@@ -92,8 +92,8 @@ def _wrong_changes(text: str) -> Iterator[str]:
         if CHAINED.search(text[: found.start("before")]) or _are_settings(found):
             continue
         is_after = found.start("stated") > found.start("before")
-        if not is_after and not found["sign"] and not found["word"]:
-            continue  # `crossed 5%: 4.73 -> 5.70`
+        if not found["sign"] and not found["word"] and (found["kind"] == "%" or not is_after):
+            continue  # `crossed 5%: 4.73 -> 5.70`, and `25.9 → 30.5 GiB (97.6 %)` of what there is
         if is_after and not found["word"] and re.match(r"\s+[A-Za-z]", text[found.end() :]):
             continue  # `21.7 -> 0.3 MB, -17% fitness`
         if found["kind"] != "%" and not found["word"] and re.match(r"\s*[a-z]", text[found.end("kind") :]):
@@ -108,8 +108,6 @@ def _wrong_changes(text: str) -> Iterator[str]:
         percent = found["kind"] == "%"
         changes = [Interval(each.low - 1, each.high - 1) for each in ratios]
         possible = [Interval(100 * low, 100 * high) for low, high in changes] if percent else [*ratios, *changes]
-        if percent and not found["sign"] and not found["word"]:
-            possible += [Interval(100 * low, 100 * high) for low, high in ratios]  # `(64 %)` may be what is left
         if found["unit2"] == "%":
             possible.append(Interval(after.low - before.high, after.high - before.low))  # in points
         if not any(_may_be(printed(found["stated"], 1.0), each) for each in possible):

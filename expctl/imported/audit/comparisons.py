@@ -17,7 +17,8 @@ FLAT = re.compile(
     re.IGNORECASE,
 )
 NO_GAIN = re.compile(
-    r"\bno (?:measurable |significant |real |clear )?(?:improvement|gain|benefit|win|speed-?up)\b|\bwithin (?:the )?noise\b",
+    r"\bno (?:measurable |significant |real |clear )?(?:improvement|gain|benefit|win|speed-?up)\b"
+    r"|\b(?:within|inside|lost in|below) (?:the )?noise\b",
     re.IGNORECASE,
 )
 # A small loss beside one of these is what its author took for as good.

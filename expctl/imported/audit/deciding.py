@@ -21,7 +21,9 @@ SHARE = 0.85
 FAR = 30.0
 # Reasons to reject a gain; that it is small is none where a smaller one was kept.
 SMALL_GAIN = re.compile(
-    r"\b(?:noise|noisy|marginal\w*|small|tiny|negligible|minor|insignificant|no (?:real )?improvement)\b", re.IGNORECASE
+    r"\b(?:(?:with)?in (?:the )?noise|noise(?=\W*$)|noisy|marginal\w*|small|tiny|negligible|minor|insignificant"
+    r"|no (?:real )?improvement)\b",
+    re.IGNORECASE,
 )
 REASON = re.compile(r"\b(?:but|because|although|though|despite|due|unless)\b|[—–:;(]|\s-\s|->|→", re.IGNORECASE)
 

@@ -13,7 +13,7 @@ from expctl.imported.units import Better, Part
 NOISE = re.compile(r"\bnois[ey]|\bjitter|\bthermal|\bvariance|\brun-to-run", re.IGNORECASE)
 NOT_NOISE = re.compile(
     r"\b(?:above|beyond|outside|not|more than|exceeds?|over)\b[^.;]{0,20}\bnoise|\bexplain(?:s|ed)?\b[^.;]{0,40}\bvariance"
-    r"|\bvariance\b[^.;]{0,40}\bexplain",
+    r"|\bvariance\b[^.;]{0,40}\bexplain|\bsub-nois",
     re.IGNORECASE,
 )
 # Noise of another way to measure, from day to day, or of some of the figures only

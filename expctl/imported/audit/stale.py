@@ -15,6 +15,7 @@ from expctl.imported.units import Part
 PLANNED = re.compile(r"\b(?:next|plan|todo|to do|future|upcoming|backlog|queue)\b", re.IGNORECASE)
 SNAPSHOT = re.compile(r"\b(?:current|currently|latest|snapshot|best so far|as of now|today)\b", re.IGNORECASE)
 WORD = re.compile(r"[a-z0-9_]{2,}")
+COUNTED = re.compile(r"\d", re.ASCII)
 HASH = re.compile(r"(?=.*\d)[0-9a-f]{7,40}", re.ASCII)
 SAME_SHARE = 0.5
 FEW = 3
@@ -46,6 +47,8 @@ def reused_ids(document: Document, rows: Sequence[Row]) -> Iterator[Remark]:
             continue  # the name of a series
         earlier = first.setdefault((row.name, 0 if proper else row.table), row)
         same_table = earlier.table == row.table and row.table in tables
+        if same_table and not COUNTED.search(row.name):
+            continue  # `HEAD` is a word for what has no id, a name may be tried again
         if earlier is row or (not same_table and _is_about(row.change, earlier)) or (row.name, row.table) in asked:
             continue
         shared = names[row.table] & names[earlier.table]
