@@ -54,8 +54,8 @@ def _lines(protocol: Protocol, next_id: str) -> Iterator[str]:
     yield (
         "First `expctl try` (or `expctl try my.patch`): it builds every target that can be built here, tests, compares machine"
         " code and asks the rules, in seconds to minutes, beside a run; but one `try` at a time in all worktrees of a"
-        " clone (exit status 75: wait). A target that isn't here is not compiled: of a change for it alone `try` says NO-OP;"
-        " it may be proposed all the same. `expctl rules check my.patch` asks the rules alone."
+        " clone (exit status 75: wait). A target that isn't here is not compiled: of a change for it alone `try` says NO-OP"
+        " (exit status 1); it may be proposed all the same. `expctl rules check my.patch` asks the rules alone."
     )
     yield (
         "Time nothing yourself: no benchmark, no loop around a test, no profiler's time. It would disturb what is being"

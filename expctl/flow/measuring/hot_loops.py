@@ -72,7 +72,9 @@ def _counted(setup: Setup, code: str, count: CountLoop) -> HotLoop | Uncounted:
         return Uncounted(target=setup.name, why=one_line(built.reason, 300))
     path = built[1][0]
     tools = ", ".join(f"{name} {version}" for name, version in available.versions.items())
-    machine = setup.context.machine.get("cpu", "")
+    machine = ", ".join(
+        filter(None, map(setup.context.machine.get, ("cpu", "vector")))
+    )  # one name of a CPU may stand for several
     if target.build.toolchain is Toolchain.ZIG_GFX:
         try:
             loop = count(path, tree / rule.launch if rule.launch else None, rule.kernel, tree)
