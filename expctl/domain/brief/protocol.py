@@ -57,8 +57,9 @@ def _lines(protocol: Protocol, absent: Mapping[str, str]) -> Iterator[str]:
     )
     everywhere = " and every target was built" if keep.free_simplify == "all" else ""
     yield (
-        "INCONCLUSIVE: undecided, nothing landed; so ends what changes other targets' code alone, until `expctl run ID --target"
-        " NAME` times it where that target is. NO-OP: the same machine code, nothing was timed; of kind simplify or infra it"
+        "INCONCLUSIVE: undecided, nothing landed; so ends what changes a guard's code alone. NO-OP: the same machine code of"
+        " all that was built, nothing was timed; so ends what is only compiled for targets that aren't here. Time both with"
+        " `expctl run ID --target NAME` where that target is. Of kind simplify or infra a NO-OP"
         f" is a KEEP where the tests pass{everywhere}. INVALID: machine or harness failed, which says nothing about the idea."
         " BLOCKED: the patch no longer applies."
     )
