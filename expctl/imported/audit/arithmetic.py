@@ -110,15 +110,19 @@ def _wrong_changes(text: str) -> Iterator[str]:
         possible = [Interval(100 * low, 100 * high) for low, high in changes] if percent else [*ratios, *changes]
         if found["unit2"] == "%":
             possible.append(Interval(after.low - before.high, after.high - before.low))  # in points
-        if not any(_may_be(printed(found["stated"], 1.0), each) for each in possible):
+        stated = printed(found["stated"], 1.0)
+        # What is further off than by a factor of two is the change of something else.
+        if not any(_may_be(stated, each) for each in possible) and any(_may_be(stated, each, 1.0) for each in possible):
             shown = [f"{(low + high) / 2:.3g}{found['kind']}" for low, high in possible[:2]]
             yield f"'{found[0].strip()}': the two figures make {shown[0]}, or {shown[1]} the other way round"
 
 
 def _are_settings(found: re.Match[str]) -> bool:
-    # `2 → 8 (-15.8%)`
+    # `16 → 64 (-15.8%)`, and `100 → 10 ms (+35%)`, which are no results of a measurement
     has_unit = any(found[name] for name in ("unit", "unit2", "kilo", "kilo2"))
-    return not has_unit and any(found[name].isdigit() and int(found[name]) < FEW for name in SIDES)
+    is_small = any(found[name].isdigit() and int(found[name]) < FEW for name in SIDES)
+    is_round = all(found[name].isdigit() and len(found[name].strip("0")) == 1 for name in SIDES)
+    return is_round or (is_small and not has_unit)
 
 
 def _scales(found: re.Match[str]) -> tuple[float, float] | None:
@@ -141,11 +145,11 @@ def printed(number: str, rounding: float) -> Interval:
     return Interval(float(plain) - rounding * last, float(plain) + rounding * last)
 
 
-def _may_be(stated: Interval, possible: Interval) -> bool:
+def _may_be(stated: Interval, possible: Interval, margin: float = MARGIN) -> bool:
     """Return whether a stated change may be one that its figures allow. The sign of a loss is up to its author."""
     low, high = sorted(map(abs, possible))
     low = 0.0 if possible.low <= 0 <= possible.high else low
-    return stated.low <= high * (1 + MARGIN) and stated.high >= low * (1 - MARGIN)
+    return stated.low <= high * (1 + margin) and stated.high >= low / (1 + margin)
 
 
 def _wrong_totals(text: str) -> Iterator[str]:
