@@ -4,9 +4,9 @@ from collections import Counter
 EX=sys.argv[1]; out=[]; rows=0; files=0; withrows=0; c=Counter()
 for folder in sys.argv[2:]:
     for f in sorted(Path(folder).iterdir()):
-        if f.suffix not in (".md",".tsv",".csv") or ".labels." in f.name or ".again." in f.name or ".slips." in f.name or f.name=="sources.tsv": continue
+        if f.suffix not in (".md",".tsv",".csv") or ".labels." in f.name or ".again." in f.name or ".slips." in f.name or f.name in ("sources.tsv","judged.tsv"): continue
         files+=1
-        r=subprocess.run([EX,"import",str(f),"--dry-run","--json","--target","cpu","--renumber"],cwd="/tmp/w/irp",capture_output=True,text=True)
+        r=subprocess.run([EX,"import",str(f),"--dry-run","--json","--target","cpu","--renumber"],cwd="/tmp/irp55",capture_output=True,text=True)
         if not r.stdout.startswith("{"):
             if r.returncode not in (0,1,2): print("CRASH",f,r.stderr[-300:])
             c[r.stderr.split("]")[0][-30:]]+=1; continue

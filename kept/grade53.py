@@ -1,7 +1,7 @@
 """grade53.py FOLDER [--maps FILE]: labels against `expctl import --dry-run --json`. FILE.maps (one word a line) beside with --maps."""
 import json, subprocess, sys, csv, os
 from pathlib import Path
-EX="/work/main/.venv/bin/expctl"
+EX="WORK/s55-aud/.venv/bin/expctl"
 folder=Path(sys.argv[1]); maps="--maps" in sys.argv; verbose="-v" in sys.argv
 tot=dict(rows=0,sure=0,read=0,sread=0,wrong=0,extra=0,remarks=0)
 for f in sorted(folder.iterdir()):
@@ -12,7 +12,7 @@ for f in sorted(folder.iterdir()):
     if maps and m.exists():
         for w in m.read_text().splitlines():
             if w.strip(): words+=w.split(" ",1) if w.startswith("--unit ") else ["--map",w]
-    ran=subprocess.run([EX,"import",str(f),"--dry-run","--json","--target","cpu","--renumber",*words],cwd="/tmp/w/irp",capture_output=True,text=True)
+    ran=subprocess.run([EX,"import",str(f),"--dry-run","--json","--target","cpu","--renumber",*words],cwd="/tmp/irp55",capture_output=True,text=True)
     if not ran.stdout.startswith("{"):
         print(f.name,"NO PLAN",ran.stderr[:400]); plan={"reading":{"rows":[],"waiting":[],"proposals":[],"unread":[]},"remarks":[]}
     else: plan=json.loads(ran.stdout)
