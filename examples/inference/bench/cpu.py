@@ -4,6 +4,7 @@ import sys
 
 from inference import Inference
 from running import run_test, take_trace
+from traces import name_compiled_kernels
 
 from expctl.harness import serve
 
@@ -12,6 +13,8 @@ class OnCpu(Inference):
     where, trace = "cpu", take_trace()
 
 
+if OnCpu.trace:
+    name_compiled_kernels()
 if sys.argv[2:] == ["--test"]:
     sys.exit(run_test(OnCpu))
 serve(OnCpu)
