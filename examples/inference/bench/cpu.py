@@ -1,6 +1,9 @@
 """Tests, times and profiles the model on a CPU: python bench/cpu.py model.py, with --test for the guards."""
 
+import os
 import sys
+
+os.environ |= {"CUDA_VISIBLE_DEVICES": "", "HIP_VISIBLE_DEVICES": ""}  # else a trace lists a GPU, without a kernel on it
 
 from inference import Inference
 from running import run_test, take_trace
