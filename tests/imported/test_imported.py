@@ -513,6 +513,44 @@ def test_verdicts_inside_the_noise(before: str, result: str, flagged: bool) -> N
     assert ((Flaw.NOISE, ("P1",)) in remarks(*table(row(result), before=before))) is flagged
 
 
+HEAD = "| id | file | change | Kernel delta | keep? |\n|---|---|---|---|---|\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "kept", "rows", "flagged"),
+    [
+        ("Noise: ~1% here.", "-6.3%", ["| 4 | a.py | hoist the index | +0.7% | reject |"], []),
+        ("Noise: ~1% here.", "+6.3%", ["| 4 | a.py | hoist the index | +0.7% | reject |"], ["4"]),
+        ("Noise: ~1% here.", "-6.3%", ["| 4 | a.py | hoist the index | -0.7% | keep |"], ["4"]),
+        ("Noise: ~1% on e2e runs.", "+6.3%", ["| 4 | a.py | hoist the index | +0.7% | reject |"], []),
+        ("", "-6.3%", ["| 4 | a.py | a to LDS | -0.04% (within noise) | kept (cleanup) |"], []),
+        ("", "-6.3%", ["| 4 | a.py | a to LDS | -0.04% (within noise) | keep |"], ["4"]),
+    ],
+)
+def test_a_verdict_that_its_row_or_its_table_explains_is_not_asked_about(
+    before: str, kept: str, rows: list[str], flagged: list[str]
+) -> None:
+    """From ledgers that a stranger judged: a minus that is a gain, noise of whole runs, what was kept as a cleanup."""
+    table = HEAD + f"| 2 | a.py | two reductions in one | {kept} | keep |\n" + "\n".join(rows) + "\n"
+    found = remarks(*of(f"# Log\n\n{before}\n\n## Rounds\n\n{table}"))
+    assert [name for flaw, (name, *_) in found if flaw is Flaw.NOISE] == flagged
+
+
+@pytest.mark.parametrize(
+    ("change", "flagged"),
+    [
+        ("4-bit, split 4, no draft", []),
+        ("4-bit, split 4, no draft - all runs failed", []),
+        ("an 8-bit cache", ["E1"]),
+    ],
+)
+def test_a_change_that_is_tried_again_keeps_its_id(change: str, flagged: list[str]) -> None:
+    head = "| id | keep? | change | result |\n|---|---|---|---|\n"
+    table = head + f"| E1 | reject | {change} | 0.0 tok/s |\n| E1 | keep | 4-bit, split 4, no draft | 13.2 tok/s |\n"
+    found = remarks(*of(table))
+    assert [name for flaw, (name, *_) in found if flaw is Flaw.REUSED_ID] == flagged
+
+
 def test_what_was_only_expected_is_no_result() -> None:
     head = "| id | keep? | change | Expected | Result |\n|---|---|---|---|---|\n"
     assert remarks(*of(head + "| P1 | keep | x | +0.2 % | 3.0 ms |\n")) == []

@@ -19,7 +19,7 @@ NOT_NOISE = re.compile(
 # Noise of another way to measure, from day to day, or of some of the figures only
 OF_OTHERS = re.compile(
     r"\btoo nois[ey]|\bsessions?\b|\bday-to-day\b|\b(?:between|across) (?:days|boots|machines|hosts)\b"
-    r"|\b(?:secondary|smaller|tiny)\b",
+    r"|\b(?:e2e|end[- ]to[- ]end|secondary|smaller|tiny)\b",
     re.IGNORECASE,
 )
 NOISE_MAX = 50
@@ -42,7 +42,7 @@ WORSE = re.compile(r"\bregress|\bworse\b|\bslower\b", re.IGNORECASE)
 BETTER = re.compile(r"\b(?:faster|speed-?ups?|gain(?:s|ed)?|improve[ds]?|improvements?)\b", re.IGNORECASE)
 # Kept for something else than speed
 SIMPLER = re.compile(
-    r"\b(?:simplif\w*|simpler|clean|cleanup|trim|remove|drop|delete|refactor|fix(?:es|ed)?|correct\w*|pass(?:es|ed)?|bug\w*)\b",
+    r"\b(?:simplif\w*|simpler|clean\w*|clarity|readab\w*|trim|remove|drop|delete|refactor|fix(?:es|ed)?|correct\w*|pass(?:es|ed)?|bug\w*)\b",
     re.IGNORECASE,
 )
 NAMED = r"(?:nois[ey]|jitter|variance|run-to-run)"
@@ -129,17 +129,25 @@ def noise_remarks(
         for row in rows
     }
     # Where the noise is not the ledger's own, rows that were kept for something else than speed are left out.
+    losing = _tables_that_gain_by_minus(rows, figures)
     for careful in (False, True):
         asked = _changes(rows, figures, known, careful=careful)
         yield from _inside(
-            (each for each in asked if (own[each[0].line] is fallback) is careful), figures, own, careful=careful
+            (each for each in asked if (own[each[0].line] is fallback) is careful), figures, own, losing, careful=careful
         )
+
+
+def _tables_that_gain_by_minus(rows: Sequence[Row], figures: Mapping[int, tuple[Figure, ...]]) -> frozenset[int]:
+    """Return the tables of whose kept rows some state a negative change and none a positive one: `+0.7 %` is a loss there."""
+    changes = [(row.table, value) for row in rows if is_kept(row) for value in own_changes(figures[row.line])]
+    return frozenset({table for table, value in changes if value < 0} - {table for table, value in changes if value > 0})
 
 
 def _inside(
     changed: Iterable[tuple[Row, tuple[tuple[float, str], ...]]],
     figures: Mapping[int, tuple[Figure, ...]],
     own: Mapping[int, Noise | None],
+    losing: frozenset[int],
     *,
     careful: bool,
 ) -> Iterator[tuple[Row, str]]:
@@ -152,15 +160,23 @@ def _inside(
         if len({(each.part, each.key) for each in results}) > 1 and _states_percent(figures[row.line]):
             continue
         # Who rejects what isn't faster is right, even inside the noise; who rejects a gain by its figure may not be.
-        gained = any(words.startswith("+") for _, words in changes) and not WORSE.search(row.results())
+        gained = row.table not in losing and any(words.startswith("+") for _, words in changes)
+        gained = gained and not WORSE.search(row.results())
         neutral = FLAT.search(row.results()) or NO_GAIN.search(row.results())
         moved = is_kept(row) or (gained and not neutral and (not careful or BETTER.search(row.results())))
-        if EXACT.search(row.results()):
+        if EXACT.search(row.results()) or (_says_why(row) and _states_percent(figures[row.line])):
             continue
         if moved and changes and all(abs(value) <= noise.percent for value, _ in changes):
             shown = ", ".join(words for _, words in changes)
             remark = "; the row says so itself" if _is_called_noise(row) and not _stated_in_row(row) else ""
             yield row, f"decided by {shown}, inside the noise of {noise.percent:.2g} % ({noise.source}){remark}"
+
+
+def _says_why(row: Row) -> bool:
+    """Return whether a row calls its own figure noise, and says for what else it was kept."""
+    text = f"{row.results()}; {row.why}"
+    words = (text, *(each.words for each in row.rulings))
+    return NOISE.search(text) is not None and not NOT_NOISE.search(text) and any(map(SIMPLER.search, words))
 
 
 def _reach(section: Section, document: Document, rows: Sequence[Row]) -> tuple[int, int]:

@@ -51,6 +51,8 @@ def reused_ids(document: Document, rows: Sequence[Row]) -> Iterator[Remark]:
             continue  # `HEAD` is a word for what has no id, a name may be tried again
         if earlier is row or (not same_table and _is_about(row.change, earlier)) or (row.name, row.table) in asked:
             continue
+        if same_table and _is_tried_again(earlier, row):
+            continue
         shared = names[row.table] & names[earlier.table]
         if not same_table and len(shared) > 1 and 2 * len(shared) >= min(len(names[row.table]), len(names[earlier.table])):
             continue  # each table counts anew
@@ -80,6 +82,12 @@ def reused_ids(document: Document, rows: Sequence[Row]) -> Iterator[Remark]:
         )
         text += f"; so do {len(more)} more headings" if len(more) > 1 else "; so does 1 more heading" if more else ""
         yield Remark(flaw=Flaw.REUSED_ID, line=section.line, rows=(name,), text=text)
+
+
+def _is_tried_again(earlier: Row, row: Row) -> bool:
+    """Return whether the change of one row begins with that of the other, whole (`... - all runs failed`)."""
+    short, long = sorted((earlier.change.lower(), row.change.lower()), key=len)
+    return len(WORD.findall(short)) >= FEW and long.startswith(short) and not long[len(short) : len(short) + 1].isalnum()
 
 
 def _blocks(twice: Sequence[tuple[Row, Row]]) -> list[list[tuple[Row, Row]]]:
