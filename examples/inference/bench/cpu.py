@@ -6,7 +6,7 @@ import sys
 os.environ |= {"CUDA_VISIBLE_DEVICES": "", "HIP_VISIBLE_DEVICES": ""}  # else a trace lists a GPU, without a kernel on it
 
 from inference import Inference
-from running import run_test, take_trace
+from running import compile_on_all_cores, run_test, take_trace
 from traces import name_compiled_kernels
 
 from expctl.harness import serve
@@ -17,6 +17,7 @@ class OnCpu(Inference):
 
 
 if OnCpu.trace:
+    compile_on_all_cores()
     name_compiled_kernels()
 if sys.argv[2:] == ["--test"]:
     sys.exit(run_test(OnCpu))
