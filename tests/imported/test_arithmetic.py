@@ -81,6 +81,17 @@ def test_columns_before_after_and_of_the_change_are_held_against_each_other() ->
     assert remarks("# Log\n| case | before | after | note |\n|---|---|---|---|\n| b | 4.0 ms | 5.0 ms | +52 % |\n") == []
 
 
+def test_a_column_of_changes_that_mostly_does_not_fit_is_of_something_else() -> None:
+    """From a ledger whose changes are those against the tool's own baseline, not of the two means beside them."""
+    head = "# Log\n| case | previous mean | new mean | change |\n|---|---|---|---|\n"
+    off = ["| a | 312.2 us | 331.7 us | 7.491% slower |", "| b | 86.66 us | 82.68 us | 6.513% faster |"]
+    fits = ["| c | 100.0 us | 90.0 us | 10.0% faster |", "| d | 50.0 us | 55.0 us | 10.0% slower |"]
+    same = "| e | 8.778 us | 8.970 us | within noise |"
+    assert remarks("\n".join([head.rstrip(), *off, same])) == []
+    assert len(remarks("\n".join([head.rstrip(), off[0], *fits, same]))) == 1
+    assert len(remarks("\n".join([head.rstrip(), off[0], same]))) == 1
+
+
 def test_numbers_of_any_length_are_read() -> None:
     long, small = "1" + 5000 * "0", "0." + 400 * "0" + "1"
     assert (

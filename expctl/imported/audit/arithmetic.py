@@ -65,7 +65,10 @@ def misstated(document: Document, rows: Sequence[Row]) -> Iterator[Remark]:
     texts = [(line.number, line.text) for line in document.lines()]
     for table in document.tables:
         texts += [(row.line, cell) for row in table.rows for cell in row.cells]
-        texts += _changes_of(table)
+        changes = list(_changes_of(table))
+        wrong = [each for each in changes if any(_wrong_changes(each[1]))]
+        # A column that mostly doesn't fit has the changes of something else, such as a tool's own estimate.
+        texts += wrong if len(wrong) == 1 or 2 * len(wrong) < sum(map(_states_change, changes)) else []
     for line, text in dict.fromkeys(texts):
         plain = re.sub(r"[`*]", "", text)
         for said in dict.fromkeys((*_wrong_changes(plain), *_wrong_totals(plain))):
@@ -82,6 +85,10 @@ def _changes_of(table: Table) -> Iterator[tuple[int, str]]:
     for row in table.rows:
         if len(row.cells) == len(table.heads):
             yield row.line, f"{row.cells[before]} → {row.cells[after[0]]} ({row.cells[change]})"
+
+
+def _states_change(line: tuple[int, str]) -> bool:
+    return any(pattern.search(line[1]) for pattern in STATED)
 
 
 def _wrong_changes(text: str) -> Iterator[str]:
