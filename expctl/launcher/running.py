@@ -202,13 +202,6 @@ class Running:
         self.send(signal.SIGCONT)
         return stood
 
-    def move_to(self, core: int) -> None:
-        """Have every thread of the process and of its descendants run on `core` alone; those that `halt` has stopped, all."""
-        for pid in self.pids():
-            with contextlib.suppress(OSError):  # what has ended meanwhile
-                for thread in os.listdir(f"/proc/{pid}/task"):
-                    os.sched_setaffinity(int(thread), {core})
-
     def end(self) -> None:
         """Send SIGINT, after a pause SIGTERM, then kill the process and all its descendants. Do nothing in a second call.
         Raises Unkillable if some still run.

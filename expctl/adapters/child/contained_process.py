@@ -199,10 +199,6 @@ class Child:
         was_stopped, self._is_stopped = self._is_stopped, False
         return not was_stopped or self._running.go_on()
 
-    def move_to(self, core: int) -> None:
-        """Have the child and its descendants, stopped by `stop`, run on the CPU core `core` alone from now on."""
-        self._running.move_to(core)
-
     def fate(self) -> str:
         """Return how the child ended, in words, e.g. `exited with status 1`. Waits up to 1 s for its end."""
         status = self._running.status(1.0)

@@ -1,7 +1,7 @@
 """The two workers of a round that take turns."""
 
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import ExitStack
 
 from expctl.adapters.steps.worker import Worker
@@ -13,12 +13,12 @@ class Pair:
     `born` is the number of the round in which they were started, `layout` that of the builds that they run.
     """
 
-    def __init__(self, begin: Callable[[Sequence[Side], int, ExitStack], list[Worker]], born: int, layout: int) -> None:
+    def __init__(self, begin: Callable[[Side, int, ExitStack], Worker], born: int, layout: int) -> None:
         self._open, self.rounds, self.born, self.layout, seed = ExitStack(), 0, born, layout, secrets.randbits(62)
         first = secrets.choice(tuple(Side))
         self.order = (first, Side.CANDIDATE if first is Side.BASELINE else Side.BASELINE)
         try:
-            self.workers = dict(zip(self.order, begin(self.order, seed, self._open), strict=True))
+            self.workers = {side: begin(side, seed, self._open) for side in self.order}
         except BaseException:
             self._open.close()
             raise

@@ -187,7 +187,7 @@ class Rounds:
         self._watch.clear()
         iterations, started_s = pool.benchmark.iterations, time.monotonic()
         with ExitStack() as stack:
-            worker, visits = ready or self._begin(pool, side, seed, stack), {}
+            worker, visits = ready or self._begin(pool, side, seed, None, stack), {}
             with self._watch.watching(side):
                 for size in pool.sizes:
                     worker.times(size, iterations if ready else 1)  # one that waited is warmed up again
@@ -197,15 +197,17 @@ class Rounds:
         self._launch_s = time.monotonic() - started_s
         return visits, worker.config, self._watch.take_taints()
 
-    def _begin(self, pool: WorkerPool, side: Side, seed: int, stack: ExitStack) -> Worker:
+    def _begin(
+        self, pool: WorkerPool, side: Side, seed: int, core: int | None, stack: ExitStack, *, takes_turns: bool = False
+    ) -> Worker:
         with self.cold_starts.starting(side):
-            return pool.begin(side, seed, None, stack)
+            return pool.begin(side, seed, core, stack, takes_turns=takes_turns)
 
     def _fine(self, pool: WorkerPool, round: int, layout: int, progress: Progress) -> tuple[Sample, ...]:
         benchmark, core = pool.benchmark, self._core()
 
-        def begin(sides: Sequence[Side], seed: int, stack: ExitStack) -> list[Worker]:
-            return pool.begin_pair(sides, seed, core, stack, self.cold_starts.starting)
+        def begin(side: Side, seed: int, stack: ExitStack) -> Worker:
+            return self._begin(pool, side, seed, core, stack, takes_turns=True)
 
         self._watch.clear()
         if self._pair is None:

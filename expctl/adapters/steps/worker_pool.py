@@ -1,11 +1,10 @@
 """Starts the workers of a round: benchmark processes of both sides."""
 
-import os
 import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -18,22 +17,6 @@ from expctl.domain.verdict.samples import Side
 
 Start = Callable[[Sequence[str], Path, Path, Path, int | None, int], Child]
 """Starts a child for (argv, cwd, artifact, log, core, bytes to pad its environment with); raises StepFailed."""
-Starting = Callable[[Side], AbstractContextManager[None]]
-"""Measures how long the block takes in which a worker of a side is made ready."""
-PACKAGE = Path("/sys/devices/system/cpu")
-
-
-def core_beside(core: int, root: Path = PACKAGE) -> int | None:
-    """Return the core nearest to `core`, of the same package, that this process may use; None if there is none."""
-
-    def package(of: int) -> str:
-        try:
-            return (root / f"cpu{of}/topology/physical_package_id").read_text()
-        except OSError:
-            return ""
-
-    others = [each for each in os.sched_getaffinity(0) - {core} if package(each) == package(core)]
-    return min(others, key=lambda each: abs(each - core), default=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,34 +40,12 @@ class WorkerPool:
         """Return the names of the benchmark's sizes."""
         return [size.name for size in self.benchmark.sizes]
 
-    def begin(self, side: Side, seed: int, core: int | None, stack: ExitStack) -> Worker:
+    def begin(self, side: Side, seed: int, core: int | None, stack: ExitStack, *, takes_turns: bool = False) -> Worker:
         """Start one worker and make it ready. Raises StepFailed."""
-        worker = self._start(side, core, stack)
+        worker = self._start(side, core, stack, takes_turns=takes_turns)
         with self.watch.watching(side, timed=False, core=core):
             worker.begin(seed, self.sizes)
         return worker
-
-    def begin_pair(self, sides: Sequence[Side], seed: int, core: int, stack: ExitStack, starting: Starting) -> list[Worker]:
-        """Start a worker for each of two `sides`, which will take turns on `core`, and make them ready: one after the other; or
-        at once, the second on a core beside it, if they live for several rounds, because they start slowly. Raises StepFailed.
-        """
-        workers, beside = list[Worker](), core_beside(core) if self.benchmark.respawn > 1 else None
-
-        def make_ready(worker: Worker) -> None:
-            with starting(worker.side):
-                worker.begin(seed, self.sizes)
-
-        if beside is None:
-            for side in sides:
-                workers.append(self._start(side, core, stack, takes_turns=True))
-                with self.watch.watching(side, timed=False, core=core):
-                    make_ready(workers[-1])
-            return workers
-        workers += [self._start(side, at, stack, takes_turns=True) for side, at in zip(sides, (core, beside), strict=True)]
-        with self.watch.watching("both", timed=False):
-            _at_once([partial(make_ready, worker) for worker in workers])
-        workers[1].child.move_to(core)  # each stands still until it is asked
-        return workers
 
     def begin_together(self, sides: Sequence[Side], seed: int, stack: ExitStack) -> list[Worker]:
         """Start a worker for each of `sides`, and make them ready at the same time. Raises StepFailed."""
